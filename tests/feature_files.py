@@ -16,6 +16,7 @@ WORDS: dict[str, str] = {
     "ethernet": r"\bethernets?\b|(?<!Bond)Ethernet(?!/)",
     "bond": r"\bbonds?\b|\bbond_|_bonds?\b|Bond[A-Z]?",
     "gre": r"\bgre\b|\bgre_|_gre\b|\bGre[A-Z]?|\bGRE\b",
+    "ipip": r"\bipip\b|\bipip_|_ipip\b|\bIpip[A-Z]?|\bIPIP\b",
     "sub_interface": r"\bsub[_-]interfaces?\b|SubInterface|VlanLink",
     "loopback": r"[\"'/.]loopback\b|Loopback",
     "memif": r"\bmemif\b|\bmemif_|\bMemif",

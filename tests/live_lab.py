@@ -95,8 +95,9 @@ def live_lab(
     """Start a lab, hand it out, and take it down again whatever happened.
 
     Its directory is short, for the sockets in it, and lets the unprivileged half of the lab pass. ``prepare``
-    is given it before anything is in it; what it mounts below is unmounted in the end. A letter in
-    ``MILLRACE_TEST_PREFIX`` is put before ``prefix``, so that two checkouts can run their tests at once.
+    is given it before anything is in it; what it mounts below is unmounted in the end.
+    ``MILLRACE_TEST_PREFIX``, a letter, is put before ``prefix``: two checkouts can run their
+    tests at the same time.
     """
     prefix = os.environ.get("MILLRACE_TEST_PREFIX", "") + prefix
     plane: Dataplane = "vpp" if dataplane == "vpp" else "linux"

@@ -33,6 +33,8 @@ _LINKS = {
     "bond": ("bonds (module bonding)", "link add probe type bond"),
     "gre": ("GRE (module ip_gre)", "link add probe type gre remote 192.0.2.1"),
     "ip6gre": ("GRE over IPv6 (module ip6_gre)", "link add probe type ip6gre remote 2001:db8::1"),
+    "sit": ("IP in IPv4 (module sit)", "link add probe type sit remote 192.0.2.1"),
+    "ip6tnl": ("IP in IPv6 (module ip6_tunnel)", "link add probe type ip6tnl remote 2001:db8::1"),
     "vlan": ("VLANs (module 8021q)", "link add on type veth\nlink add probe link on type vlan id 10"),
 }
 

@@ -1,4 +1,4 @@
-//! Host routes to the far ends of VPP's GRE tunnels: each leads out through an interface that is not a tunnel.
+//! Host routes to the far ends of VPP's tunnels (GRE and IP in IP): each leads out through an interface that is not a tunnel.
 //!
 //! Without one, a route over a tunnel may be the best route to the tunnel's own far end, or form a loop through
 //! several tunnels: a routing protocol over the tunnel is enough to cause it. VPP 26.06 then stacks the tunnels on
@@ -15,6 +15,11 @@ use crate::vpp_messages::{be32, paths, route, Kind, Paths, Way, NO_INTERFACE};
 use std::collections::{HashMap, HashSet};
 use std::io;
 
+type Decode = fn(&[u8]) -> Option<(u32, Prefix)>;
+
+const KINDS: [(Kind, Kind, Decode); 2] =
+    [(Kind::GreDump, Kind::GreDetails, gre), (Kind::IpipDump, Kind::IpipDetails, ipip)];
+
 /// The tunnels of VPP.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub struct Tunnels {
@@ -25,15 +30,18 @@ pub struct Tunnels {
 }
 
 impl Tunnels {
-    /// Reads them; none where VPP lacks the plugin gre.
+    /// Reads them; none of a kind for which VPP lacks the messages.
     pub fn read(vpp: &mut Connection) -> io::Result<Tunnels> {
-        if !vpp.has(Kind::TunnelDump) {
-            return Ok(Tunnels::default());
+        let mut found = Vec::new();
+        for (dump, details, decode) in KINDS {
+            if vpp.has(dump) {
+                let all = |out: &mut Vec<u8>| out.extend_from_slice(&NO_INTERFACE.to_be_bytes());
+                let answers = vpp.ask(dump, Kind::ControlPingReply, all)?;
+                let rows = answers.iter().filter(|answer| answer.kind == Some(details));
+                found.extend(rows.filter_map(|answer| decode(&answer.body)));
+            }
         }
-        let all = |out: &mut Vec<u8>| out.extend_from_slice(&NO_INTERFACE.to_be_bytes());
-        let answers = vpp.ask(Kind::TunnelDump, Kind::ControlPingReply, all)?;
-        let rows = answers.iter().filter(|answer| answer.kind == Some(Kind::TunnelDetails));
-        Ok(Tunnels::of(rows.filter_map(|answer| decode(&answer.body))))
+        Ok(Tunnels::of(found.into_iter()))
     }
 
     fn of(rows: impl Iterator<Item = (u32, Prefix)>) -> Tunnels {
@@ -122,12 +130,22 @@ pub fn shortened(end: &Prefix, length: u8) -> Prefix {
 }
 
 /// From gre_tunnel_v2_details, after the context: VPP's index of the interface, and the far end.
-fn decode(body: &[u8]) -> Option<(u32, Prefix)> {
-    let v6 = *body.get(34)? != 0;
+fn gre(body: &[u8]) -> Option<(u32, Prefix)> {
+    Some((be32(body, 13)?, host(body.get(34..51)?, be32(body, 9)?)))
+}
+
+/// The same from ipip_tunnel_details.
+fn ipip(body: &[u8]) -> Option<(u32, Prefix)> {
+    Some((be32(body, 38)?, host(body.get(21..38)?, be32(body, 42)?)))
+}
+
+/// The prefix of an address: a byte for the family, then 16 for the address.
+fn host(encoded: &[u8], table: u32) -> Prefix {
+    let v6 = encoded[0] != 0;
     let mut address = [0; 16];
     let bytes = if v6 { 16 } else { 4 };
-    address[..bytes].copy_from_slice(body.get(35..51)?.get(..bytes)?);
-    Some((be32(body, 13)?, Prefix { table: be32(body, 9)?, v6, address, length: if v6 { 128 } else { 32 } }))
+    address[..bytes].copy_from_slice(&encoded[1..=bytes]);
+    Prefix { table, v6, address, length: if v6 { 128 } else { 32 } }
 }
 
 #[cfg(test)]
@@ -151,13 +169,31 @@ mod tests {
         body.extend_from_slice(&[0, 203, 0, 113, 9]);
         body.resize(55, 0xff);
         let end = Prefix { table: 10, ..v4([203, 0, 113, 9], 32) };
-        assert_eq!(decode(&body), Some((3, end)));
+        assert_eq!(gre(&body), Some((3, end)));
         body[34] = 1;
-        let (_, six) = decode(&body).unwrap();
+        let (_, six) = gre(&body).unwrap();
         assert_eq!((six.v6, six.length, six.address[15]), (true, 128, 0xff));
-        assert_eq!(decode(&body[..50]), None);
+        assert_eq!(gre(&body[..50]), None);
         let two = Tunnels::of([(3, end), (4, end)].into_iter());
         assert_eq!((two.ends.len(), two.has(4), two.has(5)), (1, true, false));
+    }
+
+    #[test]
+    fn a_tunnel_of_ip_in_ip_is_read() {
+        let mut body = 7u32.to_be_bytes().to_vec(); // instance
+        body.extend_from_slice(&[0, 192, 0, 2, 1]);
+        body.resize(21, 0);
+        body.extend_from_slice(&[0, 203, 0, 113, 9]);
+        body.resize(38, 0xff);
+        body.extend_from_slice(&3u32.to_be_bytes());
+        body.extend_from_slice(&10u32.to_be_bytes());
+        body.extend_from_slice(&[0, 0, 0]); // flags, mode, DSCP
+        let end = Prefix { table: 10, ..v4([203, 0, 113, 9], 32) };
+        assert_eq!(ipip(&body), Some((3, end)));
+        body[21] = 1;
+        let (_, six) = ipip(&body).unwrap();
+        assert_eq!((six.v6, six.length, six.address[15]), (true, 128, 0xff));
+        assert_eq!(ipip(&body[..45]), None);
     }
 
     #[test]

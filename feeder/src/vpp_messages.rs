@@ -31,11 +31,13 @@ pub enum Kind {
     LinkLocalReply,
     GetTable,
     GetTableReply,
-    TunnelDump,
-    TunnelDetails,
+    GreDump,
+    GreDetails,
+    IpipDump,
+    IpipDetails,
 }
 
-pub const KINDS: [(Kind, &str); 25] = [
+pub const KINDS: [(Kind, &str); 27] = [
     (Kind::RouteAddDel, "ip_route_add_del_b8ecfe0d"),
     (Kind::RouteAddDelReply, "ip_route_add_del_reply_1992deab"),
     (Kind::RouteLookup, "ip_route_lookup_710d6471"),
@@ -59,12 +61,14 @@ pub const KINDS: [(Kind, &str); 25] = [
     (Kind::LinkLocalReply, "sw_interface_ip6_set_link_local_address_reply_e8d4e804"),
     (Kind::GetTable, "sw_interface_get_table_2d033de4"),
     (Kind::GetTableReply, "sw_interface_get_table_reply_a6eb0109"),
-    (Kind::TunnelDump, "gre_tunnel_v2_dump_f9e6675e"),
-    (Kind::TunnelDetails, "gre_tunnel_v2_details_65521177"),
+    (Kind::GreDump, "gre_tunnel_v2_dump_f9e6675e"),
+    (Kind::GreDetails, "gre_tunnel_v2_details_65521177"),
+    (Kind::IpipDump, "ipip_tunnel_dump_f9e6675e"),
+    (Kind::IpipDetails, "ipip_tunnel_details_d31cb34e"),
 ];
 
 /// Messages of a plugin that VPP may lack. With another checksum they are refused like the others.
-pub const OPTIONAL: [Kind; 2] = [Kind::TunnelDump, Kind::TunnelDetails];
+pub const OPTIONAL: [Kind; 4] = [Kind::GreDump, Kind::GreDetails, Kind::IpipDump, Kind::IpipDetails];
 
 pub const NO_INTERFACE: u32 = u32::MAX;
 const MAX_PATHS: usize = 255;

@@ -68,6 +68,51 @@ def test_a_field_that_both_changed_is_asked_about(browser: Client, client_of: Ma
     assert (lan0["mtu"], lan0["description"]) == (9000, "hall")
 
 
+def test_what_my_other_tab_saved_is_not_somebody_elses(browser: Client, router: RouterInMemory) -> None:
+    opened = fields(get(browser, "/edit/interfaces/lan0"))
+    assert "in your changes" in post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "1400"})
+    response = browser.post("/edit/interfaces/lan0", {**opened, "/mtu": "9000"}, secure=True)
+    asked = html.unescape(response.content.decode())
+    assert response.status_code == 422
+    assert "your own changes have set this to 1400, as by another tab of yours; it was its default" in asked
+    assert "somebody else" not in asked
+    assert "in your changes" in post(browser, "/edit/interfaces/lan0", **fields(response.content.decode()))
+
+
+def test_a_problem_that_a_saved_object_causes_elsewhere_is_told_at_once(
+    browser: Client, router: RouterInMemory
+) -> None:
+    """It was told of lan0 alone, which nobody had touched, and only on the page of all changes."""
+    opened = fields(get(browser, "/edit/interfaces/lo1"))
+    saved = html.unescape(post(browser, "/edit/interfaces/lo1", **{**opened, "/addresses": "10.10.0.9/16"}))
+    told = saved.partition("Before you commit: ")[2].partition("<")[0]
+    assert "lan0" in told
+    assert "overlaps 10.10.0.0/16 on lo1" in told
+    page = html.unescape(get(browser, "/changes"))
+    assert 'href="/edit/interfaces/lo1"' in page
+    assert 'href="/edit/interfaces/lan0"' not in page
+
+
+def test_an_uncommitted_list_is_not_asked_for_its_hits(browser: Client, router: RouterInMemory) -> None:
+    """Each of the page's questions was a 404 in the console."""
+    assert 'data-hits-of="/api/v1/counters/acls/edge-in' in get(browser, "/acls/edge-in")
+    post(browser, "/add/acls", **{"@key": "new"})
+    page = get(browser, "/acls/new")
+    assert "<h1" in page
+    assert "data-hits-of" not in page
+
+
+def test_a_static_route_has_a_description_that_frr_does_not_get(
+    browser: Client, client_of: MakeClient
+) -> None:
+    route = {"next_hops": [{"address": "10.10.0.2"}], "description": "the branch office"}
+    answer = client_of("engineer").put("config/routing/static/198.51.100.0~124?dry_run=true", route)
+    assert answer.status == 200
+    assert answer.body["result"]["findings"] == []
+    assert client_of("engineer").put("config/routing/static/198.51.100.0~124", route).status == 200
+    assert "the branch office" in get(browser, "/static-routes")
+
+
 def test_an_object_removed_meanwhile_is_not_added_unseen(browser: Client, client_of: MakeClient) -> None:
     opened = fields(get(browser, "/edit/interfaces/lo1"))
     client_of("engineer", "ann").delete("config/interfaces/lo1")

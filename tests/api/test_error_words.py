@@ -144,6 +144,30 @@ def test_a_page_that_is_not_there_says_what_is_missing(path: str, told: str, cli
     assert told in _text(browser_of("engineer", client_of), path, 404)
 
 
+def test_an_error_keeps_the_menu(client_of: MakeClient) -> None:
+    viewer = browser_of("viewer", client_of)
+    for path, status in (("/nowhere", 404), ("/acls/gone", 404), ("/users", 403), ("/edit/system", 403)):
+        response = viewer.get(path, secure=True)
+        page = response.content.decode()
+        assert response.status_code == status
+        assert 'class="sidebar"' in page, path
+        assert 'href="/interfaces"' in page, path
+
+
+def test_who_is_not_signed_in_is_led_to_the_login(client_of: MakeClient) -> None:
+    stranger = Client(headers={"host": "testserver"}, enforce_csrf_checks=True)
+    page = stranger.get("/nowhere", secure=True).content.decode()
+    assert 'href="/login?next=/nowhere"' in page
+    assert 'class="sidebar"' not in page
+    # The cookies are gone, and with them the session: the form's page is not said to be from another site.
+    headers = {"referer": "https://testserver/edit/system"}
+    refused = stranger.post("/edit/system", {"/hostname": "r2"}, secure=True, headers=headers)
+    page = refused.content.decode()
+    assert refused.status_code == 403
+    assert "sent no cookies" in page
+    assert 'href="/login?next=/edit/system"' in page
+
+
 def test_an_unknown_address_does_not_tell_the_others(client_of: MakeClient) -> None:
     page = _text(browser_of("viewer", client_of), "/nowhere", 404)
     assert "There is no such page" in page

@@ -221,7 +221,7 @@ def test_a_data_plane_that_does_not_answer_is_not_taken_for_an_agent_that_is_awa
     monkeypatch.setattr(nat_state, "_opened", _untold)
     for kind in ("nat_users", "nat_sessions"):
         words = _words(get(viewer, f"/nat?kind={kind}"))
-        assert "The router does not say: the sessions are not told" in words
+        assert "Not known: the sessions are not told" in words
         assert "No session is translated now" not in words
         assert "agent does not answer" not in words
 

@@ -37,6 +37,26 @@ def test_what_was_typed_and_not_saved_survives_a_reload(page: BrowserPage) -> No
     assert page.find(page.field("/next_hops/0/address")).get_attribute("value") == "10.20.0.2"
 
 
+def test_a_draft_that_was_left_is_offered_to_the_next_new_object(page: BrowserPage) -> None:
+    """It filled the next form, as if the page had been reloaded."""
+    key = page.field("@key")
+    page.open("/add/routing/static")
+    page.fill(key, "198.51.100.0/25")
+    page.open("/static-routes")
+    page.open("/add/routing/static")
+    page.sees("did not save it", "[data-draft-note]")
+    assert page.find(key).get_attribute("value") == ""
+    assert "reloaded" not in page.text("[data-draft-note]")
+    page.click("[data-draft-restore]")
+    page.sees("is back", "[data-draft-note]")
+    assert "reloaded" not in page.text("[data-draft-note]")
+    assert page.find(key).get_attribute("value") == "198.51.100.0/25"
+    page.submit("[data-draft-cancel]")
+    page.open("/add/routing/static")
+    assert page.find(key).get_attribute("value") == ""
+    assert not page.find("[data-draft-note]").is_displayed(), "who cancels has done with it"
+
+
 def test_an_error_stands_beside_its_field_and_nothing_typed_is_lost(page: BrowserPage) -> None:
     page.open("/edit/interfaces/lan0")
     page.fill(page.field("/mtu"), "90000")

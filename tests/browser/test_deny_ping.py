@@ -57,7 +57,7 @@ def test_deny_ping_commit_and_roll_back(page: BrowserPage, lab: LiveLab) -> None
     page.sees("Access list no-ping")
     page.sees("Static route 198.51.100.0/24")
     page.sees("those that rule 10 of no-ping denies are dropped", "#impact")
-    page.sees("No step resets a session or loses a packet.", "#impact")
+    page.sees("The steps themselves reset no session and lose no packet", "#impact")
     assert len(page.all(".plan-steps li")) >= 3
     page.fill("#comment", "no ping from the LAN host")
     page.submit("#commit-button")

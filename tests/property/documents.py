@@ -15,6 +15,7 @@ from appliance.config.validate import check, require_valid
 from appliance.dataplane.nic import Nic
 from frr_config import VrfRouting
 from tests.property.dhcp_relay_documents import random_relays
+from tests.property.meant_clauses import only_meant
 from tests.property.nat_documents import random_nat
 from tests.property.routing_documents import random_routing
 from tests.property.vrf_documents import DEFAULT, random_routings
@@ -24,6 +25,8 @@ Own = TypeVar("Own", bound=VrfRouting)
 
 _WORDS = ("uplink", "to the core (east)", "R1/R2: 10G", "customer #7", "")
 _BOND_MAC = "02:4d:52:00:00:b0"
+_TUNNELS = {"gre": 24, "ipip": 20}
+"""Kinds of tunnels, with the bytes that they add to a packet over IPv4."""
 _NAMES = ("wan0", "lan0", "core0", "edge-1", "p2p.7", "x")
 
 
@@ -58,7 +61,7 @@ def random_document(rng: random.Random, capabilities: Capabilities, nics: Sequen
         "static_bfd": "bfd of next hop" not in capabilities.lacking,
         "bfd_echo": capabilities.driver != "vpp",
     }
-    config = _with_routing(rng, plain, addresses, **can)
+    config = only_meant(_with_routing(rng, plain, addresses, **can), capabilities)
     if capabilities.driver == "vpp" and any(
         problem.pointer.startswith(("/routing/ospf/interfaces/", "/routing/bgp/neighbors/"))
         for problem in check(config, capabilities)
@@ -83,11 +86,11 @@ def _point_to_point(routing: Own, tunnels: Collection[str]) -> Own:
 def _vrfs(rng: random.Random, interfaces: dict[str, Json], members: Sequence[str]) -> dict[str, Json]:
     """Some VRFs, with some of the interfaces in them, by which the router is not managed then."""
     names = rng.sample(["blue", "red", "v-9"], rng.choice([0, 0, 1, 2, 3]))
-    tunnels = [one for one in interfaces.values() if one["type"] == "gre"]
+    tunnels = [one for one in interfaces.values() if one["type"] in _TUNNELS]
     ends = {one["source"] for one in tunnels}
     for name, interface in interfaces.items():
         own = {str(ip_interface(text).ip) for text in interface["addresses"]}
-        if interface["type"] == "gre" or ends & {name, *own}:
+        if interface["type"] in _TUNNELS or ends & {name, *own}:
             continue  # tunnels are in the default VRF, and begin there
         if names and name not in members and rng.random() < 0.5:
             interface["vrf"] = rng.choice(names)
@@ -103,7 +106,7 @@ def _vrfs(rng: random.Random, interfaces: dict[str, Json], members: Sequence[str
 def _with_routing(
     rng: random.Random, plain: RouterConfig, addresses: dict[str, list[str]], **can: bool
 ) -> RouterConfig:
-    tunnels = {name for name, interface in plain.interfaces.items() if interface.type == "gre"}
+    tunnels = {name for name, interface in plain.interfaces.items() if interface.type in _TUNNELS}
     if not plain.vrfs:
         routing = random_routing(rng, addresses, **can)
         return plain.model_copy(update={"routing": _point_to_point(routing, tunnels)})
@@ -166,8 +169,10 @@ def _interfaces(rng: random.Random, capabilities: Capabilities, nics: Sequence[N
                 **_settings(rng, networks, largest),
                 **_management(rng),
             }
-    if "gre" not in capabilities.lacking:
-        _tunnels(rng, networks, interfaces, "gre_over_ipv6" not in capabilities.lacking)
+    for kind in _TUNNELS:
+        if kind not in capabilities.lacking:
+            over_ipv6 = f"{kind}_over_ipv6" not in capabilities.lacking
+            _tunnels(rng, networks, interfaces, kind, over_ipv6=over_ipv6)
     return interfaces
 
 
@@ -185,18 +190,22 @@ def _memifs(rng: random.Random, networks: _Networks, interfaces: dict[str, Json]
         interfaces[f"memif{number}"] = memif
 
 
-def _tunnels(rng: random.Random, networks: _Networks, interfaces: dict[str, Json], over_ipv6: bool) -> None:
+def _tunnels(
+    rng: random.Random, networks: _Networks, interfaces: dict[str, Json], kind: str, *, over_ipv6: bool
+) -> None:
     """Tunnels that begin at an interface, or its address, and end in the same network."""
-    sources = [(name, address) for name, one in interfaces.items() for address in one["addresses"]]
+    links = {name: one for name, one in interfaces.items() if one["type"] not in _TUNNELS}
+    sources = [(name, address) for name, one in links.items() for address in one["addresses"]]
     for number, (name, text) in enumerate(rng.sample(sources, min(len(sources), rng.randint(0, 3)))):
         address = ip_interface(text)
-        overhead, longest = (24, 24) if address.version == 4 else (44, 64)
+        longest = 24 if address.version == 4 else 64
+        overhead = _TUNNELS[kind] + (0 if address.version == 4 else 20)
         largest = interfaces[name].get("mtu", 1500) - overhead
         if address.network.prefixlen > longest or largest < 1280 or (address.version == 6 and not over_ipv6):
             continue
         settings = {**_settings(rng, networks, 1400), **_management(rng)}
-        interfaces[f"gre{number + 1}"] = {
-            "type": "gre",
+        interfaces[f"{kind}{number + 1}"] = {
+            "type": kind,
             "source": rng.choice([name, str(address.ip)]),
             "destination": str(address.network[200 + number]),
             **settings,

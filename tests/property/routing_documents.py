@@ -162,10 +162,9 @@ class Generator:
         prefix = self.prefix(family)
         length, top = int(prefix.split("/")[1]), 32 if family == "ipv4" else 128
         found: Dict = {"action": self.action(), "prefix": prefix}
-        if length < top:
-            low = self.rng.randint(length + 1, top)
-            self.maybe(found, "ge", low)
-            self.maybe(found, "le", self.rng.randint(low, top))
+        low = self.rng.choice((length, self.rng.randint(length, top)))
+        self.maybe(found, "ge", low)
+        self.maybe(found, "le", self.rng.choice((low, self.rng.randint(low, top))))
         return found
 
     def prefix(self, family: str) -> str:
@@ -206,6 +205,10 @@ class Generator:
         self.maybe(found, "description", self.text())
         later = [other for other in self.maps if other > name]
         self.maybe(found, "call", self.pick(later), 0.2)
+        if found["action"] == "deny":
+            # It ends the map at once: it changes and calls nothing.
+            found.pop("set")
+            found.pop("call", None)
         return found
 
     def set_actions(self) -> Dict:

@@ -17,6 +17,7 @@ from lab import addressing as at
 from lab.initial_document import build
 from lab.namespaces import Dataplane
 from tests.property.documents import random_document
+from tests.property.meant_clauses import only_meant
 from tests.property.routing_documents import random_routing
 
 Json = dict[str, Any]
@@ -36,7 +37,10 @@ def random_lab_document(rng: random.Random, capabilities: Capabilities, mark: st
         _maybe_deny(rng, document)
         document["system"]["banner"] = mark
         try:
-            require_valid(parse_document(document), capabilities)
+            config = only_meant(parse_document(document), capabilities)
+            maps = config.routing.policy.model_dump(mode="json", exclude_unset=True)["route_maps"]
+            document["routing"]["policy"]["route_maps"] = maps
+            require_valid(config, capabilities)
         except ValidationFailed:
             continue  # two random halves do not always fit together
         return document

@@ -38,6 +38,7 @@ MOST_FILES = {
     "ethernet": 25,
     "bond": 11,
     "gre": 7,
+    "ipip": 5,
     "sub_interface": 14,
     "loopback": 7,
     "memif": 8,
@@ -275,7 +276,16 @@ def test_a_kind_of_interface_is_added_by_a_folder(tmp_path: Path) -> None:
     for name, text in TUNNEL.items():
         (folder / name).write_text(text)
     seen = json.loads(printed_by(WITH_A_TUNNEL, str(tmp_path)))
-    assert seen["kinds"] == ["bond", "ethernet", "gre", "loopback", "memif", "sub_interface", "tunnel"]
+    assert seen["kinds"] == [
+        "bond",
+        "ethernet",
+        "gre",
+        "ipip",
+        "loopback",
+        "memif",
+        "sub_interface",
+        "tunnel",
+    ]
     assert seen["good"] == []
     assert seen["bad"] == [
         ["/interfaces/tun0/over", "there is no interface gone"],

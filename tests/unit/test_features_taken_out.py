@@ -26,6 +26,7 @@ ROUTING = f"{_FRR}/routing.py"
 EDITS = {
     "bond": {ON_LINUX: 1, ON_VPP: 1},
     "gre": {ON_LINUX: 1, ON_VPP: 1},
+    "ipip": {ON_LINUX: 1, ON_VPP: 1},
     "nat": {ON_LINUX: 1, ON_VPP: 1, DOCUMENT: 3},
     "dhcp_relay": {ON_VPP: 1, DOCUMENT: 3},
     "bfd": {PROTOCOLS: 2, AUGMENTS: 2, ROUTING: 3},
@@ -43,17 +44,19 @@ FACTS = {
         f"{_APPLIANCE}/config/ip_protocols.py": "a protocol of IP that an access list can match",
         f"{_WEB}/ui/tables/listing.py": "an example of a word in capitals",
     },
+    "ipip": {},
     "nat": {},
     "dhcp_relay": {},
     "bfd": {f"{_APPLIANCE}/features/interface/checks.py": "a word of FRR's that is no name of an interface"},
 }
 """Files that name the word and stay as they are without the feature: facts of Linux and of IANA, examples."""
 
-KINDS = ("bond", "ethernet", "gre", "loopback", "memif", "sub_interface")
+KINDS = ("bond", "ethernet", "gre", "ipip", "loopback", "memif", "sub_interface")
 NO_SECTION = "there is no such setting here"
 REFUSED = {
     "bond": ["/interfaces/bond0/type"],
     "gre": ["/interfaces/gre1/type"],
+    "ipip": ["/interfaces/ipip1/type"],
     "nat": ["/nat"],
     "dhcp_relay": ["/dhcp_relays"],
     "bfd": [

@@ -6,7 +6,8 @@ import contextlib
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,8 @@ from frr_config.health import DaemonHealth, process_uptime_s
 from frr_config.line import Line
 from frr_config.operation import Operation
 from frr_config.parsing import merge, parse_lines
+from frr_config.protocols.policy.clauses import DAEMONS
+from frr_config.protocols.policy.counting import Counting
 from frr_config.startup import write_startup
 from frr_config.state import State
 from frr_config.step import Command, Step
@@ -26,6 +29,8 @@ from frr_config.version import V8_4, FrrVersion
 from frr_config.vty import Vty, refusal
 
 _SHOW_CONFIGURATION = "show running-config"
+_UNANSWERED = 32
+"""Commands that are sent before their answers are read."""
 
 
 class Frr(Protocol):
@@ -69,6 +74,7 @@ class FrrClient(State):
         self._config_vtys: dict[str, Vty] = {}
         self._show_vtys: dict[str, Vty] = {}
         self._version: tuple[int, FrrVersion] | None = None
+        self._countings: dict[str, Counting] = {}
         self._parsed: dict[str, tuple[str, tuple[Line, ...]]] = {}
 
     def close(self) -> None:
@@ -86,12 +92,20 @@ class FrrClient(State):
             return self._running_version()
 
     def observe(self) -> FrrConfig:
-        """The live configuration, each line with the daemons that have it. Raises FrrUnavailable."""
+        """The live configuration, each line with the daemons that have it. A clause of a route map that a
+        daemon has and does not evaluate, although it knows such clauses, is left out there.
+
+        Raises FrrUnavailable.
+        """
         with self._configuring:
             version = self._running_version()
             texts = self._ask_all(required_daemons(version), _SHOW_CONFIGURATION)
             return merge(
-                {daemon: self._lines(daemon, text, version) for daemon, text in texts.items()}, version
+                {
+                    daemon: self._counting(daemon, self._lines(daemon, text, version), version)
+                    for daemon, text in texts.items()
+                },
+                version,
             )
 
     def apply(self, step: Step, between: Between = unhindered) -> None:
@@ -191,6 +205,15 @@ class FrrClient(State):
             known = self._parsed[daemon] = (text, kept)
         return known[1]
 
+    def _counting(self, daemon: str, lines: tuple[Line, ...], version: FrrVersion) -> tuple[Line, ...]:
+        """Without the lines of route maps that the daemon does not evaluate."""
+        evaluating = "zebra" if daemon == "mgmtd" else daemon
+        if evaluating not in DAEMONS or (daemon == "zebra" and version.has_mgmtd):
+            return lines
+        vty = self._vty(evaluating)
+        counting = self._countings.setdefault(evaluating, Counting(evaluating))
+        return counting.lines(lines, version, vty.generation, partial(_answers, vty))
+
     def _run(self, commands: tuple[Command, ...], forgives: Forgives, between: Between = unhindered) -> None:
         with Configuring(self._vty, self._last_version) as configuring:
             configuring.run_all(commands, forgives, between)
@@ -211,6 +234,17 @@ class FrrClient(State):
 
     def _show_vty(self, daemon: str) -> Vty:
         return self._show_vtys.setdefault(daemon, Vty(self._vty_dir, daemon, self._timeout_s))
+
+
+def _answers(vty: Vty, commands: Sequence[str]) -> list[str]:
+    """The answers to many commands, some of which are sent before the first answers are read."""
+    answers: list[str] = []
+    for start in range(0, len(commands), _UNANSWERED):
+        sent = commands[start : start + _UNANSWERED]
+        for command in sent:
+            vty.send(command)
+        answers += (answer.output for answer in vty.receive_all(len(sent)))
+    return answers
 
 
 def _is_own(daemon: str, line: Line, version: FrrVersion) -> bool:

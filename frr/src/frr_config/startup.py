@@ -32,7 +32,7 @@ def write_startup(config: FrrConfig, config_dir: Path) -> Path:
         descriptor = os.open(
             _DRAFT, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder
         )
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(config.text())
             file.flush()
             # Not root, or no such group: the file stays the caller's alone.

@@ -12,6 +12,7 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from socket import AF_INET, inet_pton
 from typing import Annotated, Any, Literal
+from unicodedata import category, normalize
 
 from pydantic import (
     AfterValidator,
@@ -130,10 +131,48 @@ VrfName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9._-]{0,14}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 """Name of a policy object, a peer group or an access list."""
 
-Description = Annotated[
+PlainText = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9 ,.:;()/_+=@#*-]{0,80}$", strip_whitespace=True)
 ]
-"""Free text of one line, from a closed alphabet, at most 80 characters."""
+"""Text of one line in ASCII, at most 80 characters."""
+
+_SIGNS = " ,.:;()/_+=@#*-"
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U0001d159")
+"""Letters and marks that show nothing; the variation selectors are ``_VARIATIONS``."""
+_VARIATIONS = ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+_MOST_MARKS = 4
+"""Marks on one letter: some scripts have three; more of them would cover the lines above and below."""
+
+
+def _is_of_description(character: str) -> bool:
+    """Letters, the marks on them, and digits of any script; no control, direction or format characters."""
+    if character.isascii():
+        return character.isalnum() or character in _SIGNS
+    code = ord(character)
+    if character in _UNSEEN or any(first <= code <= last for first, last in _VARIATIONS):
+        return False
+    return category(character) in ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd")
+
+
+def _description(value: str) -> str:
+    text = value if value.isascii() else normalize("NFC", value)
+    marks = 0
+    for at, character in enumerate(text, 1):
+        marks = marks + 1 if category(character).startswith("M") else 0
+        if not _is_of_description(character) or marks > _MOST_MARKS or marks == at:
+            shown = repr(character) if character.isprintable() else f"U+{ord(character):04X}"
+            raise ValueError(
+                f"must be up to 80 letters, digits, spaces, ,.:;()/_+=@#*-, and character {at} is {shown}"
+            )
+    return text
+
+
+Description = Annotated[
+    str, StringConstraints(max_length=80, strip_whitespace=True), AfterValidator(_description)
+]
+"""Free text of one line: letters and digits of any script, and a few signs; at most 80 characters, 320 bytes
+of UTF-8. Its letters are composed (Unicode's form NFC).
+"""
 
 Sequence = Annotated[int, Field(ge=1, le=65535)]
 """Order of a rule in its list; lower is evaluated first."""
@@ -184,6 +223,16 @@ def _canonical_address(value: str) -> str:
     if isinstance(address, IPv6Address) and address.scope_id:
         raise ValueError("an address with a zone (%) cannot be used here")
     return str(address)
+
+
+def is_unicast(text: str) -> bool:
+    """Whether it can be the address of a host on a network. Not in 0.0.0.0/8, 127.0.0.0/8 and 224.0.0.0/3
+    (RFC 1122, RFC 1112), and of IPv6 not ``::``, ``::1`` and multicast.
+    """
+    address = ip_address(text)
+    if address.is_multicast or address.is_unspecified or address.is_loopback:
+        return False
+    return address.version == 6 or (address.packed[0] != 0 and not address.is_reserved)
 
 
 Address = Annotated[

@@ -13,6 +13,7 @@ from tests.live_lab import wait_until
 from vpp_config import Address, LcpPair, Session, VppObject, VppState, plan
 from vpp_config.fib import fib_lookup
 from vpp_config.objects.gre import GreTunnel
+from vpp_config.objects.ipip import IpipTunnel
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -27,8 +28,9 @@ def _reach(session: Session, wanted: VppState) -> None:
 
 
 def _tunnel(bench: Bench, name: str, far: str, inside: str, *, enabled: bool = True) -> tuple[VppObject, ...]:
+    kind = IpipTunnel if name.startswith("ipip") else GreTunnel
     return (
-        GreTunnel(name, ip_address("192.0.2.1"), ip_address(far), enabled=enabled),
+        kind(name, ip_address("192.0.2.1"), ip_address(far), enabled=enabled),
         LcpPair(name, name, bench.vpp.mirror_namespace, "tun"),
         Address(name, ip_interface(inside)),
     )
@@ -48,11 +50,11 @@ def test_the_way_to_the_far_end_never_enters_a_tunnel(bench: Bench) -> None:
     feeder = FeederClient(bench.feeder.status_socket)
     session = Session(bench.client, vacate_mirror=lambda _netns, name: feeder.vacated(name))
     stays = tuple(session.observe().values())
-    tunnels = (*_tunnel(bench, "gre1", FAR, "10.9.1.1/30"), *_tunnel(bench, "gre2", FARTHER, "10.9.2.1/30"))
+    tunnels = (*_tunnel(bench, "gre1", FAR, "10.9.1.1/30"), *_tunnel(bench, "ipip2", FARTHER, "10.9.2.1/30"))
     down = _tunnel(bench, "gre1", FAR, "10.9.1.1/30", enabled=False)
     _reach(session, VppState.of((*stays, *tunnels)))
     zebra = bench.feeder.zebra()
-    one, other = bench.ifindex("gre1"), bench.ifindex("gre2")
+    one, other = bench.ifindex("gre1"), bench.ifindex("ipip2")
     zebra.send(fpm.frame(fpm.next_hop(LAN, "192.0.2.2", bench.ifindex("lan0"))))
     zebra.send(fpm.frame(fpm.next_hop(WAN, "192.0.2.18", bench.ifindex("wan0"))))
     zebra.send(
@@ -101,6 +103,7 @@ def test_the_way_to_the_far_end_never_enters_a_tunnel(bench: Bench) -> None:
     wait_until(lambda: _ways(bench, FAR) == {"192.0.2.2"}, timeout_s=60, what="a host route less")
     assert _ways(bench, FARTHER) == {"192.0.2.18"}
     assert bench.client.dump("gre_tunnel_v2_dump", sw_if_index=0xFFFFFFFF) == []
+    assert bench.client.dump("ipip_tunnel_dump", sw_if_index=0xFFFFFFFF) == []
     zebra.close()
 
 

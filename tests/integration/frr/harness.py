@@ -169,6 +169,7 @@ class FrrHarness:
             self.netns,
             "link",
             "add",
+            "name",
             name,
             "type",
             "veth",
@@ -179,8 +180,8 @@ class FrrHarness:
             far_netns,
         )
         self.add_address(name, *addresses)
-        ip("-n", self.netns, "link", "set", name, "up")
-        ip("-n", far_netns, "link", "set", far_name, "up")
+        ip("-n", self.netns, "link", "set", "dev", name, "up")
+        ip("-n", far_netns, "link", "set", "dev", far_name, "up")
 
     def add_address(self, interface: str, *addresses: str) -> None:
         """Addresses that can be used at once."""

@@ -119,7 +119,7 @@ def _all_answered() -> bool:
 @pytest.fixture(scope="module")
 def router() -> Iterator[Router]:
     require_root_netns()
-    require_links("bond", "vlan", "gre", "ip6gre", "vrf")
+    require_links("bond", "vlan", "gre", "ip6gre", "sit", "ip6tnl", "vrf")
     for netns in (ROUTER, FAR):
         ip("netns", "add", netns)
     try:
@@ -236,23 +236,29 @@ def test_the_primary_member_is_used_while_it_has_a_link(router: Router) -> None:
     router.commit(INTERFACES)
 
 
-@pytest.mark.parametrize("version", [4, 6])
-def test_a_tunnel_ends_at_another_kernel(router: Router, version: int) -> None:
-    kind, own, far, length = (
-        ("gre", "192.0.2.1", "192.0.2.2", 24)
-        if version == 4
-        else ("ip6gre", "2001:db8:9::1", "2001:db8:9::2", 64)
+@pytest.mark.parametrize(
+    ("type_", "kind", "more", "mtu"),
+    [
+        ("gre", "gre", (), 1476),
+        ("gre", "ip6gre", ("encaplimit", "none"), 1456),
+        ("ipip", "sit", ("mode", "any"), 1480),
+        ("ipip", "ip6tnl", ("mode", "any", "encaplimit", "none"), 1460),
+    ],
+)
+def test_a_tunnel_ends_at_another_kernel(
+    router: Router, type_: str, kind: str, more: tuple[str, ...], mtu: int
+) -> None:
+    own, far, length = (
+        ("2001:db8:9::1", "2001:db8:9::2", 64) if kind.startswith("ip6") else ("192.0.2.1", "192.0.2.2", 24)
     )
-    limit = () if version == 4 else ("encaplimit", "none")
-    mtu = 1476 if version == 4 else 1456
     _far("ip", "address", "add", f"{far}/{length}", "dev", "peer2")
-    _far("ip", "link", "add", "tunnel", "type", kind, "local", far, "remote", own, "ttl", "64", *limit)
+    _far("ip", "link", "add", "tunnel", "type", kind, *more, "local", far, "remote", own, "ttl", "64")
     _far("ip", "link", "set", "tunnel", "up", "mtu", str(mtu))
     for address in ("10.9.0.2/30", "2001:db8:a::2/64"):
         _far("ip", "address", "add", address, "dev", "tunnel", *(("nodad",) if ":" in address else ()))
-    tunnel = {"type": "gre", "source": "wan0", "destination": far, "mtu": mtu}
+    tunnel = {"type": type_, "source": "wan0", "destination": far, "mtu": mtu}
     router.commit({
-        **INTERFACES, "gre1": tunnel | {"addresses": ["10.9.0.1/30", "2001:db8:a::1/64"]}
+        **INTERFACES, "tun1": tunnel | {"addresses": ["10.9.0.1/30", "2001:db8:a::1/64"]}
     })  # fmt: skip
     wait_until(lambda: _answered("10.9.0.1") == 3, "an answer through the tunnel", AGREED_S)
     wait_until(lambda: _answered("2001:db8:a::1") == 3, "an IPv6 answer through the tunnel", AGREED_S)
@@ -274,13 +280,14 @@ def _as(kind: str) -> dict[str, Any]:
         "loopback": {"type": "loopback"},
         "sub_interface": {"type": "sub_interface", "parent": "wan0", "vlan_id": 10},
         "gre": {"type": "gre", "source": "192.0.2.1", "destination": "192.0.2.9"},
+        "ipip": {"type": "ipip", "source": "192.0.2.1", "destination": "192.0.2.9"},
     }[kind]
     about["x0"]["addresses"] = ["10.0.0.1/24", "2001:db8::1/64"]
     return about
 
 
 def test_every_kind_of_interface_becomes_every_other_one(router: Router) -> None:
-    kinds = ("ethernet", "bond", "loopback", "sub_interface", "gre")
+    kinds = ("ethernet", "bond", "loopback", "sub_interface", "gre", "ipip")
     for before in kinds:
         for after in kinds:
             if before != after:
@@ -299,5 +306,5 @@ def test_every_random_document_leads_to_every_next(router: Router) -> None:
         config = random_document(rng, Capabilities("linux"), NICS)
         kinds |= {one.type for one in config.interfaces.values()}
         router.go(router.wanted(config))
-    assert len(kinds) == 5 or at_size(60) < 60, kinds
+    assert len(kinds) == 6 or at_size(60) < 60, kinds
     router.commit({})

@@ -61,14 +61,14 @@ def _run(modules: tuple[str, ...], test: str) -> str:
         pytest.param("tests/integration/linux/test_vrfs.py", ("vrf",), 6, id="vrfs"),
         pytest.param(
             "tests/integration/linux/test_links.py",
-            ("bonding", "8021q", "ip_gre", "ip6_gre", "vrf"),
-            8,
+            ("bonding", "8021q", "ip_gre", "ip6_gre", "sit", "ip6_tunnel", "vrf"),
+            10,
             id="links",
         ),
         pytest.param(
             "tests/integration/vpp/test_with_the_kernel.py",
-            ("bonding", "8021q", "ip_gre", "ip6_gre", "tun"),
-            3,
+            ("bonding", "8021q", "ip_gre", "ip6_gre", "sit", "ip6_tunnel", "tun"),
+            5,
             id="vpp",
             marks=pytest.mark.vpp,
         ),

@@ -69,6 +69,8 @@ def target(request: pytest.FixtureRequest) -> Iterator[Target]:
         elif row.interface_name.startswith("gre"):
             (found,) = client.dump("gre_tunnel_v2_dump", sw_if_index=row.sw_if_index)
             client.call("gre_tunnel_add_del_v2", is_add=False, tunnel=found.tunnel._asdict())
+        elif row.interface_name.startswith("ipip"):
+            client.call("ipip_del_tunnel", sw_if_index=row.sw_if_index)
         elif row.interface_name.startswith("loop"):
             client.call("delete_loopback", sw_if_index=row.sw_if_index)
     for acl in client.dump("acl_dump", acl_index=0xFFFFFFFF):

@@ -32,6 +32,7 @@ from vpp_config.objects.bond import Bond, BondMode, LoadBalance
 from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.dhcp_relay import DhcpRelay, DhcpServer
 from vpp_config.objects.gre import GreTunnel
+from vpp_config.objects.ipip import IpipTunnel
 from vpp_config.objects.lcp_pair import HostIfType
 
 _MTUS = (1280, 1400, 1500, 9000)
@@ -102,9 +103,9 @@ def _interfaces(random: Random) -> list[Interface]:
     return [*made, *_tunnels(random)]
 
 
-def _tunnels(random: Random) -> list[GreTunnel]:
-    """Over IPv4 and IPv6; its ends go from one to the other."""
-    made: list[GreTunnel] = []
+def _tunnels(random: Random) -> list[GreTunnel | IpipTunnel]:
+    """Of both kinds, over IPv4 and IPv6; ends go from one to the other."""
+    made: list[GreTunnel | IpipTunnel] = []
     ends = random.sample(
         [("192.0.2.1", "192.0.2.2"), ("192.0.2.1", "192.0.2.3"), ("2001:db8::1", "2001:db8::2")], 2
     )
@@ -113,6 +114,9 @@ def _tunnels(random: Random) -> list[GreTunnel]:
             mtu = random.choice(_MTUS)
             one, other = ip_address(source), ip_address(destination)
             made.append(GreTunnel(f"gre{number}", one, other, mtu, random.random() < 0.8))
+        if random.random() < 0.4:
+            one, other = ip_address(source), ip_address(destination)
+            made.append(IpipTunnel(f"ipip{number}", one, other, random.choice(_MTUS), random.random() < 0.8))
     return made
 
 
@@ -225,7 +229,7 @@ def _on_interface(
         if choices and random.random() < 0.3:
             objects.append(InterfaceVrf(name, family, random.choice(choices)))
     if not isinstance(interface, SubInterface) and random.random() < 0.6:
-        kind: HostIfType = "tun" if isinstance(interface, GreTunnel) else "tap"
+        kind: HostIfType = "tun" if isinstance(interface, GreTunnel | IpipTunnel) else "tap"
         objects.append(LcpPair(name, random.choice((name, f"m-{name}")), netns, kind))
     number = 1 + position
     for host in range(random.randrange(3)):

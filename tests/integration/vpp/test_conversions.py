@@ -24,6 +24,7 @@ from vpp_config import (
 from vpp_config.objects.bond import Bond
 from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.gre import GreTunnel
+from vpp_config.objects.ipip import IpipTunnel
 from vpp_config.objects.memif import Memif
 from vpp_config.objects.memif_socket import MemifSocket
 
@@ -39,6 +40,7 @@ _AS: dict[str, tuple[VppObject, ...]] = {
     "sub_interface": (SubInterface("x0", "wan0", 10),),
     "memif": (_SOCKET, Memif("x0", _SOCKET.socket_id, 3, "02:fe:00:00:00:03")),
     "gre": (GreTunnel("x0", ip_address("192.0.2.1"), ip_address("192.0.2.9")),),
+    "ipip": (IpipTunnel("x0", ip_address("192.0.2.1"), ip_address("192.0.2.9")),),
 }
 _BESIDE = (
     Ethernet("wan0", AfPacket("nic0"), nic_mac(0)),
@@ -55,7 +57,7 @@ _ON_IT = (
 def _state(kind: str, netns: str) -> VppState:
     objects = [*_BESIDE, *_AS[kind], *_ON_IT]
     if kind != "sub_interface":  # this kernel may have no 802.1Q for a mirror of a VLAN
-        objects.append(LcpPair("x0", "x0", netns, "tun" if kind == "gre" else "tap"))
+        objects.append(LcpPair("x0", "x0", netns, "tun" if kind in ("gre", "ipip") else "tap"))
     return VppState.of(objects)
 
 

@@ -38,6 +38,7 @@ from vpp_config.objects.bond import Bond
 from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.dhcp_relay import DhcpRelay, DhcpServer
 from vpp_config.objects.gre import GreTunnel
+from vpp_config.objects.ipip import IpipTunnel
 
 _WALK_LENGTH = 100
 _ANY = ip_network("0.0.0.0/0")
@@ -190,6 +191,12 @@ _CHANGES: dict[str, tuple[list[VppObject], VppObject, VppObject]] = {
     ),
     "tunnel mtu": (_IN_TUNNEL, _TUNNEL, GreTunnel("gre1", _NEAR, _FAR, 1400)),
     "tunnel down": (_IN_TUNNEL, _TUNNEL, GreTunnel("gre1", _NEAR, _FAR, enabled=False)),
+    "end of IP in IP": (
+        _IN_TUNNEL,
+        IpipTunnel("gre1", _NEAR, _FAR, 1400),
+        IpipTunnel("gre1", _NEAR, _FARTHER, enabled=False),
+    ),
+    "GRE becomes IP in IP": (_IN_TUNNEL, _TUNNEL, IpipTunnel("gre1", _NEAR, _FAR)),
     "relay's server": ([], DhcpRelay(0, _RELAY, (_SERVER,)), DhcpRelay(0, _RELAY, (_OTHER_SERVER,))),
     "relay's servers": (
         [], DhcpRelay(0, _RELAY, (_SERVER, _OTHER_SERVER)), DhcpRelay(0, _RELAY, (_OTHER_SERVER, _SERVER)),
@@ -274,11 +281,12 @@ def test_a_nic_becomes_a_member_and_back(target: Target) -> None:
     assert macs["millrace:lan0"] == nic_mac(1)
 
 
-def test_two_tunnels_exchange_their_ends(target: Target) -> None:
+@pytest.mark.parametrize("kind", [GreTunnel, IpipTunnel])
+def test_two_tunnels_exchange_their_ends(target: Target, kind: type[GreTunnel | IpipTunnel]) -> None:
     """VPP knows a tunnel by its ends, so one is removed before the other takes them."""
     session = target.session()
-    one = VppState.of([GreTunnel("gre1", _NEAR, _FAR), GreTunnel("gre2", _NEAR, _FARTHER)])
-    other = VppState.of([GreTunnel("gre1", _NEAR, _FARTHER), GreTunnel("gre2", _NEAR, _FAR)])
+    one = VppState.of([kind("tun1", _NEAR, _FAR), kind("tun2", _NEAR, _FARTHER)])
+    other = VppState.of([kind("tun1", _NEAR, _FARTHER), kind("tun2", _NEAR, _FAR)])
     for desired in (one, other, one, _NOTHING):
         _go(session, desired)
 

@@ -35,6 +35,7 @@ from vpp_config import (
 from vpp_config.objects.bond import Bond
 from vpp_config.objects.bond_member import BondMember
 from vpp_config.objects.gre import GreTunnel
+from vpp_config.objects.ipip import IpipTunnel
 
 pytestmark = [pytest.mark.vpp, pytest.mark.root]
 
@@ -101,7 +102,7 @@ class Ends:
 def ends() -> Iterator[Ends]:
     require_root_netns()
     require_vpp()
-    require_links("bond", "vlan", "gre", "ip6gre")
+    require_links("bond", "vlan", "gre", "ip6gre", "sit", "ip6tnl")
     with PrivateVpp(nics=3) as vpp:
         for number in (1, 2):
             run("ip", "link", "set", f"peer{number}", "netns", vpp.far(0), namespace=vpp.far(number))
@@ -168,14 +169,21 @@ def test_lacp_agrees_loses_a_member_and_gets_it_back(ends: Ends) -> None:
     run("ip", "link", "delete", "bond9", namespace=far)
 
 
-@pytest.mark.parametrize("version", [4, 6])
-def test_a_tunnel_ends_at_the_kernel(ends: Ends, version: int) -> None:
-    kind, own, far, length, limit, mtu = (
-        ("gre", "192.0.2.1", "192.0.2.2", 24, (), 1476)
-        if version == 4
-        else ("ip6gre", "2001:db8::1", "2001:db8::2", 64, ("encaplimit", "none"), 1456)
-    )
-    there = ("local", far, "remote", own, "ttl", "64", *limit)
+@pytest.mark.parametrize(
+    ("tunnel", "kind", "more", "mtu"),
+    [
+        (GreTunnel, "gre", (), 1476),
+        (GreTunnel, "ip6gre", ("encaplimit", "none"), 1456),
+        (IpipTunnel, "sit", ("mode", "any"), 1480),
+        (IpipTunnel, "ip6tnl", ("mode", "any", "encaplimit", "none"), 1460),
+    ],
+)
+def test_a_tunnel_ends_at_the_kernel(
+    ends: Ends, tunnel: type[GreTunnel | IpipTunnel], kind: str, more: tuple[str, ...], mtu: int
+) -> None:
+    over_ipv6 = kind.startswith("ip6")
+    own, far, length = ("2001:db8::1", "2001:db8::2", 64) if over_ipv6 else ("192.0.2.1", "192.0.2.2", 24)
+    there = (*more, "local", far, "remote", own, "ttl", "64")
     run("ip", "address", "add", f"{far}/{length}", "dev", "peer2", namespace=ends.far)
     run("ip", "link", "add", "tunnel", "type", kind, *there, namespace=ends.far)
     run("ip", "link", "set", "tunnel", "up", "mtu", str(mtu), namespace=ends.far)
@@ -185,10 +193,10 @@ def test_a_tunnel_ends_at_the_kernel(ends: Ends, version: int) -> None:
         Ethernet("wan0", AfPacket("nic2"), nic_mac(2)),
         LcpPair("wan0", "wan0", ends.vpp.mirror_namespace),
         Address("wan0", ip_interface(f"{own}/{length}")),
-        GreTunnel("gre1", ip_address(own), ip_address(far), mtu=mtu),
-        LcpPair("gre1", "gre1", ends.vpp.mirror_namespace, "tun"),
-        Address("gre1", ip_interface("10.9.0.1/30")),
-        Address("gre1", ip_interface("2001:db8:a::1/64")),
+        tunnel("tun1", ip_address(own), ip_address(far), mtu=mtu),
+        LcpPair("tun1", "tun1", ends.vpp.mirror_namespace, "tun"),
+        Address("tun1", ip_interface("10.9.0.1/30")),
+        Address("tun1", ip_interface("2001:db8:a::1/64")),
     ])  # fmt: skip
     for destination in ("10.9.0.1", "2001:db8:a::1"):
         wait_until(

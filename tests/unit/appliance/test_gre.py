@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 from typing import Any
 
 import pytest
-from pyroute2.netlink.exceptions import NetlinkError
 
 from appliance.compile import CompileContext, compile_document
 from appliance.config.capabilities import Capabilities
@@ -25,6 +23,7 @@ from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.nic import Nic
 from appliance.features.registry import declared
 from appliance.impact.change import is_up
+from tests.unit.appliance.tunnel_kernel import TunnelKernel
 
 NICS = (Nic("eth0", "02:4d:52:00:03:00"),)
 Json = dict[str, Any]
@@ -57,53 +56,7 @@ STATES = {
 }
 
 
-class GreKernel:
-    """Stands for an ``Access`` and its rtnetlink socket at once: tunnels by their ends, each pair once."""
-
-    def __init__(self) -> None:
-        self.links: dict[int, Json] = {}
-
-    @property
-    def route(self) -> GreKernel:
-        return self
-
-    def index(self, name: str) -> int | None:
-        return next((index for index, link in self.links.items() if link["ifname"] == name), None)
-
-    def link(self, verb: str, **fields: Any) -> None:
-        if verb == "add":
-            kind = fields["kind"]
-            ends = fields[f"{kind}_local"], fields[f"{kind}_remote"]
-            if any(ends == link["ends"] for link in self.links.values()):
-                raise NetlinkError(errno.EEXIST, "there is one")
-            made = {"mtu": 1400, "state": "down", "ifalias": "", **fields, "ends": ends}
-            self.links[max(self.links, default=0) + 1] = made
-        elif verb == "del":
-            del self.links[fields["index"]]
-        else:
-            self.links[fields.pop("index")].update(fields)
-
-    def get_links(self) -> list[Any]:
-        return [_Message(index, link) for index, link in self.links.items()]
-
-
-class _Message(dict[str, Any]):
-    """A link as netlink reports it."""
-
-    def __init__(self, index: int, link: Json) -> None:
-        super().__init__(index=index, flags=int(link["state"] == "up"))
-        kind = link["kind"].upper()
-        data = {f"IFLA_{kind}_LOCAL": link["ends"][0], f"IFLA_{kind}_REMOTE": link["ends"][1]}
-        about = {"IFLA_INFO_KIND": link["kind"], "IFLA_INFO_DATA": _nested(data)}
-        known = {"IFLA_IFNAME": link["ifname"], "IFLA_MTU": link["mtu"], "IFLA_IFALIAS": link["ifalias"]}
-        self["attrs"] = [*known.items(), ("IFLA_LINKINFO", _nested(about))]
-
-
-def _nested(known: Json) -> Json:
-    return {"attrs": list(known.items())}
-
-
-def _observe(kernel: GreKernel) -> LinuxState:
+def _observe(kernel: TunnelKernel) -> LinuxState:
     return LinuxState.of(GreLink.observe(Dump(kernel)))  # type: ignore[arg-type]  # stands for an Access
 
 
@@ -125,13 +78,13 @@ def _go(kernel: Any, document: Json) -> None:
 @pytest.mark.parametrize("second", STATES)
 @pytest.mark.parametrize("first", STATES)
 def test_the_kernel_is_brought_from_each_state_to_each_other(first: str, second: str) -> None:
-    kernel = GreKernel()
+    kernel = TunnelKernel()
     for name in (first, second, first):
         _go(kernel, STATES[name])
 
 
 def test_the_kernels_packets_are_those_vpp_sends() -> None:
-    kernel = GreKernel()
+    kernel = TunnelKernel()
     _go(kernel, STATES["two"])
     four, six = sorted(kernel.links.values(), key=lambda link: str(link["ifname"]))
     assert (four["kind"], four["ends"], four["gre_ttl"]) == ("gre", ("192.0.2.1", "203.0.113.1"), 254)

@@ -123,7 +123,7 @@ def test_the_kind_of_an_interface_decides_what_it_has() -> None:
     assert "parent" not in schema.at("/interfaces/lan0", document)["properties"]
     assert "parent" in schema.at("/interfaces/v7", document)["properties"]
     assert {"parent", "match"} <= schema.at("/interfaces/new0")["properties"].keys()
-    kinds = ["bond", "ethernet", "gre", "loopback", "memif", "sub_interface"]
+    kinds = ["bond", "ethernet", "gre", "ipip", "loopback", "memif", "sub_interface"]
     assert schema.at("/interfaces/new0/type")["enum"] == kinds
     for nowhere in ("/nowhere", "/interfaces/lan0/parent/x", "/system/hostname/x"):
         with pytest.raises(NotFound):

@@ -38,7 +38,7 @@ DOCUMENT: dict[str, Any] = {
         "ospf": {
             "areas": {"0.0.0.1": {"type": "stub"}},
             "interfaces": {"lan0": {"area": "0.0.0.1"}},
-            "default_information": {"route_map": "M"},
+            "default_information": {"route_map": "N"},
         },
         "policy": {
             "prefix_lists": {"P": {}},
@@ -85,11 +85,11 @@ USES = {
     ],
     "/routing/policy/as_path_lists/A": ["/routing/policy/route_maps/M/rules/10/match/as_path_list"],
     "/routing/policy/community_lists/C": ["/routing/policy/route_maps/M/rules/10/match/community_list"],
-    "/routing/policy/route_maps/M": [
-        "/routing/bgp/ipv4_unicast/redistribute/static/route_map",
+    "/routing/policy/route_maps/M": ["/routing/bgp/ipv4_unicast/redistribute/static/route_map"],
+    "/routing/policy/route_maps/N": [
         "/routing/ospf/default_information/route_map",
+        "/routing/policy/route_maps/M/rules/10/call",
     ],
-    "/routing/policy/route_maps/N": ["/routing/policy/route_maps/M/rules/10/call"],
 }
 
 

@@ -143,6 +143,8 @@ class Router:
     plane: Toy
     routing: Toy
     clock: ToyClock = field(default_factory=ToyClock)
+    frr: str = ""
+    """The release of FRR that the router is said to have."""
 
     def live(self) -> dict[str, dict[str, str]]:
         """The whole live system."""
@@ -153,7 +155,7 @@ class Router:
         return Engine(
             (self.plane, self.routing),
             compile_toy,
-            lambda: Capabilities(driver="linux"),
+            lambda: Capabilities(driver="linux", frr=self.frr),
             self.directory,
             step_hook=hook,
             clock=self.clock,

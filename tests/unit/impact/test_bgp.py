@@ -214,6 +214,43 @@ def test_prefixes_that_new_rules_withdraw_or_add_are_counted() -> None:
     assert possible.depends_on == "nothing else holds the new ones back"
 
 
+def _sends_own_prefixes() -> dict[str, Any]:
+    """The neighbor is sent what a prefix list permits, by a route map."""
+    patch = _peer(ipv4_unicast={"route_map_out": "lout"})
+    own = {"own": {"rules": {"10": {"action": "permit", "prefix": "192.0.2.0/24", "le": 32}}}}
+    rule = {"action": "permit", "match": {"prefix_list": "own"}}
+    patch["routing"]["policy"] = {
+        "prefix_lists": own,
+        "route_maps": {"lout": {"rules": {"10": rule, "20": {"action": "deny"}}}},
+    }
+    return patch
+
+
+def _rule_5(**rule: Any) -> dict[str, Any]:
+    return {"routing": {"policy": {"route_maps": {"lout": {"rules": {"5": rule}}}}}}
+
+
+def test_a_condition_that_cannot_be_evaluated_may_let_more_be_sent() -> None:
+    kept = [replace(entry, advertised_to=entry.advertised_to - {PEER}) for entry in TAKEN]
+    (possible,) = found(
+        _rule_5(action="permit", match={"tag": 7}), facts=_counting(*kept), first=_sends_own_prefixes()
+    )
+    assert (
+        possible.grade == "possible" and "that are not sent now perhaps pass the new rules." in possible.text
+    )
+    assert "routes that are not sent now decide it" in possible.depends_on
+    denied = _rule_5(action="deny", match={"tag": 7})
+    assert found(denied, facts=_counting(*kept), first=_sends_own_prefixes()) == [], "it sends nothing more"
+
+
+def test_a_condition_that_could_not_be_evaluated_before_either_is_no_news() -> None:
+    kept = [replace(entry, advertised_to=entry.advertised_to - {PEER}) for entry in TAKEN]
+    first = _sends_own_prefixes()
+    first["routing"]["policy"]["route_maps"]["lout"]["rules"]["5"] = {"action": "permit", "match": {"tag": 7}}
+    patch = {"routing": {"policy": {"route_maps": {"lout": {"rules": {"30": {"action": "deny"}}}}}}}
+    assert found(patch, facts=_counting(*kept), first=first) == []
+
+
 def test_rules_that_change_nothing_of_what_is_sent_are_no_finding() -> None:
     wide = {"all": {"rules": {"10": {"action": "permit", "prefix": "0.0.0.0/0", "le": 32}}}}
     patch = _peer(ipv4_unicast={"prefix_list_out": "all"})

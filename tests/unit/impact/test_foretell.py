@@ -90,6 +90,8 @@ def test_the_sentences_claim_no_more_than_was_looked_at() -> None:
     assert summary(nothing, ["resets x", "loses packets on y"])[0] == (
         "While it is applied it resets x; loses packets on y."
     )
+    found_some = summary(Result(findings=(_finding("x"),), looked_at=("a",)), [])
+    assert found_some[0].startswith("The steps themselves reset no session and lose no packet: what is found")
     blind = summary(Result(not_looked_at=("a: why",)), [])
     assert blind[1:] == ["Nothing was looked at.", "Not looked at: a: why."]
     assert found not in " ".join(summary(Result(findings=(_finding("x"),), looked_at=("a",)), []))

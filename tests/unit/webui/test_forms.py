@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
+from appliance.config.ip_protocols import PROTOCOLS
 from appliance.config.load import parse_document
 from appliance.errors import Problem, ValidationFailed
 from webui.ui.forms import Bound, ObjectForm
@@ -252,3 +253,19 @@ def test_picked_names_keep_their_order() -> None:
     data = QueryDict("/acl_in=second&/acl_in=first&/acl_in=")
     form = ObjectForm.posted("/interfaces/lo1", data, {"type": "loopback"})
     assert form.value["acl_in"] == ["second", "first"]
+
+
+def test_the_address_family_that_a_neighbor_needs_is_not_the_last_thing_of_its_form() -> None:
+    form = ObjectForm.showing("/routing/bgp/neighbors/192.0.2.1", {"remote_asn": "external"})
+    names = [child.field.name for child in form.root.children]
+    assert names[:2] == ["ipv4_unicast", "ipv6_unicast"]
+
+
+def test_a_rules_protocol_is_offered_and_any_number_can_be_typed() -> None:
+    form = ObjectForm.showing("/acls/a/rules/10", {"action": "permit", "protocol": "47"})
+    (protocol,) = [child for child in form.root.children if child.field.name == "protocol"]
+    assert protocol.field.choices[:5] == ("any", "tcp", "udp", "icmp", "icmpv6")
+    assert set(PROTOCOLS) <= set(protocol.field.choices)
+    assert protocol.field.kind is Kind.TEXT
+    back = ObjectForm.posted("/acls/a/rules/10", posted(as_typed(form.root), **{"/protocol": "253"}), None)
+    assert back.value["protocol"] == "253"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -112,3 +113,26 @@ def test_no_rule_of_a_long_text_is_left_out_in_silence() -> None:
     assert [bad.reason for bad in pasted.bad] == [
         "at most 20,000 lines are read at once: paste the rest afterwards"
     ]
+
+
+@pytest.mark.parametrize(
+    ("count", "after", "step"), [(6_553, 0, 10), (9_000, 0, 5), (30_000, 0, 2), (9_000, 50_000, 1)]
+)
+def test_rules_without_a_number_are_numbered_so_that_they_fit(count: int, after: int, step: int) -> None:
+    """9,000 rules were refused for 65540, which nobody had typed."""
+    for text in ("permit tcp any any\n" * min(count, 20_000), json.dumps([{"action": "permit"}] * count)):
+        pasted = parse(text, after=after)
+        assert pasted.bad == []
+        sequences = [int(one) for one in pasted.rules]
+        assert sequences[0] == after + step
+        if text.startswith("["):
+            assert len(sequences) == count
+            assert sequences[-1] == after + count * step
+
+
+def test_rules_without_a_number_that_cannot_fit_are_refused_in_the_words_of_who_pasted_them() -> None:
+    (bad,) = parse("10 permit any any\n65530 deny any any\n" + "permit tcp any any\n" * 9, after=20).bad
+    assert bad.line == 3
+    assert bad.reason.startswith(
+        "the 9 rules without a number do not all fit: numbers go from the one behind rule 20 up to 65,535."
+    )

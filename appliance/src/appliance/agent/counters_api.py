@@ -15,7 +15,7 @@ from aiohttp import web
 from appliance.agent.bodies import query
 from appliance.agent.cleared_counters import LOOK_EVERY_S, ClearedCounters
 from appliance.agent.hits import Hits
-from appliance.agent.peers import peer_uid
+from appliance.agent.peers import peer
 from appliance.agent.requests import HistoryQuery, SelectionQuery
 from appliance.agent.samples import Kept, Samples
 from appliance.errors import MillraceError, RouterUnavailable
@@ -82,7 +82,7 @@ class CountersApi:
         A slow caller misses samples, and is dropped if it reads nothing for too long.
         """
         selection = _selection(query(request, SelectionQuery))
-        uid = peer_uid(request)
+        uid, _ = peer(request)
         of_this_user = sum(other == uid for other in self._streams.values())
         if len(self._streams) >= MAX_STREAMS or of_this_user >= MOST_OF_A_USER:
             raise RouterUnavailable("too many streams of counters are open")

@@ -29,6 +29,7 @@ from appliance.logs.source import LogSource
 from appliance.routing.frr import FrrBackend
 from appliance.service_manager import ServiceManager, SystemdManager
 from appliance.upgrade.paths import Paths
+from frr_config.protocols.augments import lacking
 
 if TYPE_CHECKING:
     from appliance.dataplane.linux.backend import LinuxDataplane
@@ -102,7 +103,9 @@ def _compile(dataplane: DataPlane, driver: Driver, config: RouterConfig) -> Mapp
 def capabilities(dataplane: DataPlane, routing: FrrBackend) -> Capabilities:
     """The joint capabilities of data plane and FRR: a document that needs more is refused."""
     able = dataplane.capabilities()
-    return replace(able, lacking={**able.lacking, **routing.lacking()})
+    release = routing.release()
+    lacks = {} if release is None else lacking(release)
+    return replace(able, lacking={**able.lacking, **lacks}, frr="" if release is None else str(release))
 
 
 def _dataplane(

@@ -231,12 +231,26 @@ def state_output(part: Part[Q, A], answer: A) -> Output:
     data = answer.model_dump(mode="json")
     only = next(iter(data.values())) if len(data) == 1 else None
     if part.table is None:
-        return Output(data, text.tree(data))
-    note = part.table.note(answer) if part.table.note is not None else ""
+        return Output(data, text.tree(_told(data)))
+    if why := part.table.why_not(answer):
+        shown = "\n".join(text.clean(one) for one in (f"not known: {why}", _note(part, answer)) if one)
+        return Output(data, shown)
+    note = _note(part, answer)
     shown = text.table(part.table.cells(answer), part.table.columns) + (
-        f"\n{text.clean(note)}\n" if note else ""
+        f"\n{text.clean_lines(note)}\n" if note else ""
     )
     return Output(only if isinstance(only, list) else data, shown)
+
+
+def _note(part: Part[Q, A], answer: A) -> str:
+    return part.table.note(answer) if part.table is not None and part.table.note is not None else ""
+
+
+def _told(data: dict[str, Any]) -> dict[str, Any]:
+    """An answer without the fields that were not read, whose reasons are shown instead."""
+    untold: dict[str, str] = data.get("untold", {})
+    told = {name: value for name, value in data.items() if name not in untold and name != "untold"}
+    return {**told, **{name: f"not known: {why}" for name, why in untold.items()}}
 
 
 def show_part(part: AnyPart) -> Show:

@@ -36,6 +36,8 @@ class Capabilities:
     """The same with ``route_scale: standard``, and with ``auto`` where ``stats_segment_mb`` is set."""
     full_tables_heap_mb: int | None = None
     """The same with ``route_scale: full_tables``."""
+    frr: str = ""
+    """The release of FRR that runs, such as ``8.4``; empty while it is unknown."""
 
     def to_json(self) -> dict[str, Any]:
         """The form in the agent's status."""

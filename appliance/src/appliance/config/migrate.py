@@ -21,7 +21,7 @@ def migrate(document: Document) -> Document:
     """
     version = document.get("schema_version", 1)
     if not isinstance(version, int) or isinstance(version, bool):
-        raise ValidationFailed([Problem("/schema_version", "is a whole number")])
+        raise ValidationFailed([Problem("/schema_version", "must be a whole number")])
     if version > SCHEMA_VERSION:
         message = f"version {version} is of a newer release; this one reads up to {SCHEMA_VERSION}"
         raise ValidationFailed([Problem("/schema_version", message)])

@@ -16,13 +16,17 @@ from appliance.config.shape import Fields, Items, Keyed, Leaf, Shape, Tagged, do
 from appliance.errors import Problem, ValidationFailed
 
 _PATTERNS = {
-    r"^[a-z][a-z0-9._-]{0,14}$": "must be a small letter, then at most 14 of a-z 0-9 . _ -",
-    r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$": "must be a letter or digit, then at most 62 letters, digits, _ . -",
-    r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$": "must be a letter or digit, then at most 47 letters, digits, _ . -",
-    r"^[A-Za-z0-9 ,.:;()/_+=@#*-]{0,80}$": "must be up to 80 letters, digits, spaces, ,.:;()/_+=@#*-",
+    r"^[a-z][a-z0-9._-]{0,14}$": "must be at most 15 of a-z 0-9 . _ -, and begin with one of a-z",
+    r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$": (
+        "must be at most 63 letters, digits, _ . -, and begin with a letter or digit"
+    ),
+    r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$": (
+        "must be at most 48 letters, digits, _ . -, and begin with a letter or digit"
+    ),
+    r"^[A-Za-z0-9 ,.:;()/_+=@#*-]{0,80}$": "must be up to 80 of A-Z a-z 0-9, spaces, ,.:;()/_+=@#*-",
     r"^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$": "must be a MAC address such as 52:54:00:00:00:01",
     r"^[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]$": "must be a PCI address such as 0000:0b:00.0",
-    r"^[A-Za-z][A-Za-z0-9._-]{0,14}$": "must be a letter, then at most 14 letters, digits, . _ -",
+    r"^[A-Za-z][A-Za-z0-9._-]{0,14}$": "must be at most 15 letters, digits, . _ -, and begin with a letter",
     r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$": (
         "must be at most 63 letters, digits and -, with a letter or digit at both ends"
     ),
@@ -36,7 +40,7 @@ _PATTERNS = {
     ),
     # The checks below apply to requests, not to the document.
     r"^[^\x00-\x1f\x7f]*$": "must be text without control characters",
-    r"^[a-z][a-z0-9._-]{0,31}$": "must be a small letter, then at most 31 of a-z 0-9 . _ -",
+    r"^[a-z][a-z0-9._-]{0,31}$": "must be at most 32 of a-z 0-9 . _ -, and begin with one of a-z",
     r"^(running|candidate|0*[1-9][0-9]{0,8})$": "must be running, candidate or a revision's number",
     r"^[a-z0-9-]{1,20}$": "must be a protocol such as connected",
     r"^([0-9]{1,10}(:[0-9]{1,10}){1,2}|[a-zA-Z-]{3,20})$": (

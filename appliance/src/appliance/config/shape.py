@@ -124,8 +124,14 @@ def _alternatives(members: list[Any]) -> Leaf:
         assert isinstance(shape, Leaf), f"a union of models needs a discriminator: {member}"
         secret = secret or shape.secret
         if shape.reference is not None:
-            reference = Reference(shape.reference.to, TypeAdapter(member))
+            reference = Reference(shape.reference.to, _reading(member))
     return Leaf(secret, reference)
+
+
+@cache
+def _reading(annotation: Any) -> TypeAdapter[Any]:
+    """One for each type, so that the same field of two kinds is marked the same."""
+    return TypeAdapter(annotation)
 
 
 def _tagged(tag: str, members: list[Any]) -> Tagged:

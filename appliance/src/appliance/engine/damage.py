@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from appliance.config.counted import counted
+
 _NAMED = 5
 """How many older revisions are named one by one; a count stands for the rest."""
 
@@ -41,5 +43,7 @@ def of_history(head: int, running: int, damaged: Mapping[int, str]) -> list[str]
         for number in older[:_NAMED]
     ]
     if len(older) > _NAMED:
-        sentences.append(f"{len(older) - _NAMED} more revisions are damaged: see the list of revisions")
+        sentences.append(
+            f"damaged too: {counted(len(older) - _NAMED, 'more revision')}; see the list of revisions"
+        )
     return sentences

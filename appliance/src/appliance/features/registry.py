@@ -9,6 +9,8 @@
                       object comes from, by the object's kind. ``SHOWN``: what is shown of an interface beyond
                       what all have, by kind. ``NEEDS``: what the kernel must have for it
 ``linux.py``          ``objects(wanted)`` and ``NEEDS`` of the linux data plane
+``route_maps.py``     ``uses(config)``: where the document, as one VRF sees it, names route maps, and which
+                      daemon evaluates them there (``appliance.config.route_map_use``)
 ``control_plane.py``  ``SERVICES``: its packets for the router itself, and how they can be let in.
                       ``opens(config)``: from whom they are (``appliance.config.services``)
 ``impact.py``         ``ANALYSES``: what a commit's result does. ``needed(change, after)``: packets that the
@@ -43,7 +45,7 @@ from appliance import features
 
 Part = Literal[
     "model", "checks", "vpp", "linux", "control_plane", "impact", "health", "watch", "costs", "bench",
-    "memory", "liveness",
+    "memory", "route_maps", "liveness",
 ]  # fmt: skip
 
 

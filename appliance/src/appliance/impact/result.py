@@ -75,11 +75,18 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(dict.fromkeys(findings), key=lambda one: (GRADES.index(one.grade), KINDS.index(one.kind)))
 
 
+_STEPS_ALONE = (
+    "The steps themselves reset no session and lose no packet: what is found comes of their result."
+)
+
+
 def summary(result: Result, impacts: Sequence[str]) -> list[str]:
     """Sentences on what the steps disturb and what was found, never claiming more than was analysed."""
     sentences = [
         f"While it is applied it {'; '.join(impacts)}."
         if impacts
+        else _STEPS_ALONE
+        if result.findings
         else "No step resets a session or loses a packet."
     ]
     looked = f"Looked at: {', '.join(result.looked_at)}" if result.looked_at else "Nothing was looked at"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import grp
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_interface
 from pathlib import Path
@@ -30,7 +30,6 @@ from frr_config import (
     plan,
 )
 from frr_config.errors import FrrError, FrrUnavailable
-from frr_config.protocols.augments import lacking
 from frr_config.protocols.bgp.limits import raised
 
 T = TypeVar("T")
@@ -104,7 +103,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         """
         with self._failing():
             text = self._render(desired, self._known_version()).text()
-        durable.write(self._startup_file, text.encode("ascii"), 0o640, Owner(gid=_frr_group()))
+        durable.write(self._startup_file, text.encode("utf-8"), 0o640, Owner(gid=_frr_group()))
 
     # What can be looked at.
 
@@ -156,11 +155,11 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         }
         return PartHealth(state="down" if down else "up", detail=detail, label=self.label, daemons=shown)
 
-    def lacking(self) -> Mapping[str, str]:
-        """What this release of FRR cannot do, with the reason; empty while the release is unknown."""
+    def release(self) -> FrrVersion | None:
+        """The release of FRR; None while it is unknown."""
         with suppress(FrrError):
-            return lacking(self._known_version())
-        return {}
+            return self._known_version()
+        return None
 
     def close(self) -> None:
         """Release the daemons' sockets."""
@@ -183,7 +182,7 @@ class FrrBackend(FrrView, Backend[WantedRouting, FrrConfig, Step]):
         if self._version is not None:
             return self._version
         with suppress(OSError, FrrError, UnicodeDecodeError):
-            first = self._startup_file.read_text("ascii").partition("\n")[0]
+            first = self._startup_file.read_text("utf-8").partition("\n")[0]
             return FrrVersion.parse(first.removeprefix("frr version "))
         return self._client.version()
 

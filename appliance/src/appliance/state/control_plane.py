@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Everything, Part
+from appliance.state.part import Answer, Everything, Part, PartlyRead
 
 MOST_SOURCES = 200
 """Of a service that are told one by one."""
@@ -43,7 +43,7 @@ class PuntPolicer(Answer):
     dropped: int
 
 
-class ControlPlaneState(Answer):
+class ControlPlaneState(PartlyRead):
     """What guards the router itself; there are policers on the vpp data plane only."""
 
     services: tuple[RouterService, ...] = ()

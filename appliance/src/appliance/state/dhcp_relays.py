@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from appliance.config.counted import counted
 from appliance.state.object_state import Standing
-from appliance.state.part import Answer, Everything, Part, Table
+from appliance.state.part import Answer, Everything, Part, PartlyRead, Table
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -44,7 +45,7 @@ class DhcpRelayState(Answer):
     why: str = Field("", description="Why it is not working.")
 
 
-class DhcpRelays(Answer):
+class DhcpRelays(PartlyRead):
     """Every relay, and the packets of all of them: VPP does not count by relay."""
 
     relays: tuple[DhcpRelayState, ...]
@@ -61,15 +62,15 @@ class DhcpRelays(Answer):
             return ""
         failed = "".join(f" {count:,}: {reason}." for reason, count in sorted(self.failures.items()))
         return (
-            f"Relayed since VPP started: {self.to_servers:,} packets from clients, {self.to_clients:,} from"
-            f" servers.{failed}"
+            f"Relayed since VPP started: {counted(self.to_servers, 'packet')} from clients,"
+            f" {self.to_clients:,} from servers.{failed}"
         )
 
 
 def _read(router: Router, _: Everything) -> DhcpRelays:
     config = router.engine.running_config
     found = router.dataplane.look(
-        vpp=lambda vpp: on_vpp(vpp, config), linux=lambda _kernel: DhcpRelays(relays=())
+        vpp=lambda vpp: on_vpp(vpp, config), linux=lambda _kernel: _unable("the kernel relays no DHCP")
     )
     known = {one.name: one for one in router.liveness.of("dhcp_relay")} if found.relays else {}
     return found.model_copy(
@@ -84,12 +85,17 @@ def _read(router: Router, _: Everything) -> DhcpRelays:
     )
 
 
+def _unable(why: str) -> DhcpRelays:
+    counts = ("to_servers", "to_clients", "failures")
+    return DhcpRelays(relays=(), untold=dict.fromkeys(("relays", *counts), why))
+
+
 def on_vpp(vpp: VppLooking, config: RouterConfig) -> DhcpRelays:
     """The relays that VPP has; names are those of the document. Raises VppError."""
     from appliance.features.dhcp_relay.vpp import table_number
 
     if not vpp.client.supports("dhcp_proxy_dump"):
-        return DhcpRelays(relays=())
+        return _unable("VPP's plugin dhcp is not loaded, so nothing is relayed")
     rows = vpp.client.dump("dhcp_proxy_dump", is_ip6=False)
     vrfs = {table_number(config, name): name for name in config.vrfs}
     names = {relay.vrf: name for name, relay in config.dhcp_relays.items()}
@@ -159,5 +165,6 @@ DHCP_RELAYS = Part(
         ("name", "vrf", "server", "server_vrf", "source_address", "networks", "state", "why"),
         lambda answer: answer.relays,
         lambda answer: answer.words,
+        field="relays",
     ),
 )

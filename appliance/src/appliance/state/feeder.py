@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Everything, Number, Part
+from appliance.state.part import Answer, Everything, Number, Part, PartlyRead
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
@@ -52,7 +52,7 @@ class ComparedRoutes(Answer):
     named: tuple[str, ...] = Field((), description="The first of these; of a VRF, with its table.")
 
 
-class FeederState(Answer):
+class FeederState(PartlyRead):
     """Who carries the routes; where it is the feeder, everything it knows of itself."""
 
     carrier: Carrier = Field(
@@ -98,7 +98,15 @@ class FeederState(Answer):
 def _read(router: Router, _: Everything) -> FeederState:
     if router.feeder is not None:
         return router.feeder.state()
-    return FeederState(carrier="kernel" if router.dataplane.kernel_forwards else "none")
+    carrier: Carrier = "kernel" if router.dataplane.kernel_forwards else "none"
+    return FeederState(carrier=carrier, untold=dict.fromkeys(_OF_THE_FEEDER, _NO_FEEDER[carrier]))
+
+
+_OF_THE_FEEDER = tuple(name for name in FeederState.model_fields if name not in ("carrier", "untold"))
+_NO_FEEDER: dict[Carrier, str] = {
+    "kernel": "the kernel forwards here by its own table: nothing carries routes",
+    "none": "VPP has no feeder: nothing carries routes to it",
+}
 
 
 FEEDER = Part(

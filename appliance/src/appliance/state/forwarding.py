@@ -10,11 +10,12 @@ from weakref import WeakKeyDictionary
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Everything, Number, Part, Table
+from appliance.config.counted import counted
+from appliance.state.part import Answer, Everything, Number, Part, PartlyRead, Table
 
 if TYPE_CHECKING:
     from appliance.agent.router import Router
-    from appliance.dataplane.base import DataPlane
+    from appliance.dataplane.base import DataPlane, Traffic
     from appliance.dataplane.looking import VppLooking
     from vpp_config.node_counts import NodeCount, NodeCounts
 
@@ -26,8 +27,8 @@ _CROWDED = 128
 _FEW = 4.0
 _MOST_NODES = 40
 _LEAST_SHARE = 0.001
-_KERNEL = "The kernel forwards here; it keeps no clocks by function."
-_NOTHING = "VPP's counters by node are off: its startup file has no per-node-counters on."
+_KERNEL = "the kernel forwards here, and keeps no clocks by function"
+_NOTHING = "VPP's counters by node are off: its startup file has no per-node-counters on"
 
 WORK: tuple[tuple[str, str], ...] = (
     ("linux-cp", "packets to and from the mirrors"),
@@ -58,6 +59,7 @@ WORK: tuple[tuple[str, str], ...] = (
     ("ethernet-input", "Ethernet"),
 )
 """Prefix of a node's name -> its function; the first that fits. Features declare their own."""
+_FAMILIES = {"ipv4": "IPv4", "ipv6": "IPv6"}
 _POLLS = ("-input",)
 _NOT_POLLED = ("ip4-input", "ip6-input", "ethernet-input", "arp-input", "icmp-input", "mpls-input")
 
@@ -86,14 +88,18 @@ class ThreadCost(Answer):
     packets_per_call: Number = Field(description="Average over the nodes that packets pass, 256 at most.")
 
 
-class Forwarding(Answer):
-    """Where the clocks of forwarding go."""
+class Forwarding(PartlyRead):
+    """Where the clocks of forwarding go. Where the kernel forwards, only drops are known."""
 
     seconds: Number | None = Field(None, description="Seconds the counts cover; null: since VPP's start.")
     words: tuple[str, ...] = Field((), description="What the counts show, in sentences; the worst first.")
     threads: tuple[ThreadCost, ...] = ()
     nodes: tuple[NodeCost, ...] = Field((), description="The costliest, by thread.")
-    drops: dict[str, int] = Field({}, description="Packets dropped since VPP's start, by reason.")
+    drops: dict[str, int] = Field(
+        {},
+        description="Packets dropped by reason: since VPP's start, or where the kernel forwards since the "
+        "router's namespace was made.",
+    )
 
 
 def work_of(node: str, features: Mapping[str, str]) -> str:
@@ -195,7 +201,7 @@ def _words(threads: list[ThreadCost], nodes: list[NodeCost], drops: Mapping[str,
     total = sum(drops.values())
     if total:
         reason, count = max(drops.items(), key=lambda item: item[1])
-        yield f"{total:,} packets were dropped since VPP's start, {count:,} of them for: {reason}."
+        yield f"{counted(total, 'packet')} dropped since VPP's start, {count:,} of them for: {reason}."
 
 
 _readings: WeakKeyDictionary[DataPlane, deque[tuple[float, NodeCounts]]] = WeakKeyDictionary()
@@ -204,7 +210,22 @@ _readings: WeakKeyDictionary[DataPlane, deque[tuple[float, NodeCounts]]] = WeakK
 
 def _read(router: Router, _: Everything) -> Forwarding:
     plane = router.dataplane
-    return plane.look(vpp=lambda vpp: _on_vpp(plane, vpp), linux=lambda _kernel: Forwarding(words=(_KERNEL,)))
+    found = plane.look(vpp=lambda vpp: _on_vpp(plane, vpp), linux=lambda _kernel: None)
+    return of_the_kernel(plane.traffic()) if found is None else found
+
+
+def of_the_kernel(traffic: Traffic) -> Forwarding:
+    """What the kernel tells: how many packets it forwarded, and those it dropped. Pure."""
+    packets = " and ".join(f"{count:,} {_FAMILIES[family]}" for family, count in traffic.forwarded.items())
+    return Forwarding(
+        words=(
+            f"The kernel forwards here: {packets} packets so far.",
+            "Packets that an interface drops are counted at the interface, and those that the router itself "
+            "refuses at the control plane.",
+        ),
+        drops=dict(traffic.dropped),
+        untold={"threads": _KERNEL, "nodes": _KERNEL},
+    )
 
 
 def _on_vpp(plane: DataPlane, vpp: VppLooking) -> Forwarding:
@@ -214,7 +235,7 @@ def _on_vpp(plane: DataPlane, vpp: VppLooking) -> Forwarding:
 
     counts, drops = vpp.read_stats(lambda segment: (node_counts(segment), read_drops(segment)))
     if not counts:
-        return Forwarding(words=(_NOTHING,), drops=drops)
+        return Forwarding(drops=drops, untold={"threads": _NOTHING, "nodes": _NOTHING})
     features = merged("costs", "NODES")
     now = time.monotonic()
     kept = _readings.setdefault(plane, deque(maxlen=_KEPT))
@@ -236,5 +257,6 @@ FORWARDING = Part(
         ("thread", "node", "work", "packets", "packets_per_call", "clocks_per_packet", "share"),
         lambda answer: answer.nodes,
         note=lambda answer: "\n".join(answer.words),
+        field="nodes",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from appliance.state.part import Answer, Everything, Number, Part
+from appliance.state.part import Answer, Everything, Number, Part, PartlyRead
 
 
 class NicState(Answer):
@@ -38,7 +38,7 @@ class MemoryState(Answer):
     free_bytes: int
 
 
-class Hardware(Answer):
+class Hardware(PartlyRead):
     """NICs, workers and memory."""
 
     driver: str = Field(description="The data plane.")

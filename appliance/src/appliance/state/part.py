@@ -27,6 +27,24 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+class PartlyRead(Answer):
+    """An answer some fields of which may not have been read.
+
+    What such a field holds, an empty list or 0, then means nothing: nobody looked. Whoever shows the answer
+    shows the reason in place of the field.
+    """
+
+    untold: dict[str, str] = Field(
+        {},
+        description="Fields of this answer that were not read, or that this router cannot know, with the "
+        "reason. Their values mean nothing.",
+    )
+
+    def why_not(self, field: str) -> str:
+        """Why a field was not read, as a clause; empty where it was."""
+        return self.untold.get(field, "")
+
+
 class Question(BaseModel):
     """What can be asked of a part; equal questions share one reading."""
 
@@ -55,6 +73,12 @@ class Table(Generic[A]):
     rows: Callable[[A], Iterable[BaseModel]]
     note: Callable[[A], str] | None = None
     """A note below the rows, such as which are missing; nothing if it is empty."""
+    field: str = ""
+    """Of a ``PartlyRead`` answer: the field that holds the rows."""
+
+    def why_not(self, answer: A) -> str:
+        """Why the rows were not read; empty where they were."""
+        return answer.why_not(self.field) if isinstance(answer, PartlyRead) else ""
 
     def cells(self, answer: A) -> list[dict[str, Any]]:
         """The values of the columns, as JSON, by row."""

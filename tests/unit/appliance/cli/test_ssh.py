@@ -90,7 +90,7 @@ def test_check_tells_what_the_result_does_also_on_the_console() -> None:
         "no problems: the candidate can be committed",
         "possible: Packets above 1,300 bytes no longer pass wan0. (if such packets pass wan0) "
         "(now: evil?[2J)",
-        "No step resets a session or loses a packet.",
+        "The steps themselves reset no session and lose no packet: what is found comes of their result.",
         "Afterwards: 1 possible.",
         "Looked at: MTU and links.",
     ]

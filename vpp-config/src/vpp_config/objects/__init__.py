@@ -27,6 +27,7 @@ FILES: tuple[tuple[str, ...], ...] = (
     ("loopback",),
     ("memif_socket", "memif"),
     ("gre",),
+    ("ipip",),
     ("sub_interface",),
     ("interface_vrf",),
     ("lcp_pair",),

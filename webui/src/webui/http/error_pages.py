@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import Any
+from urllib.parse import urlsplit
 
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import TemplateDoesNotExist
@@ -21,14 +24,41 @@ _TITLES = {
     500: "Something went wrong on the router's web server",
 }
 
+_FAULTS = 500
+"""From here on the web half itself has a fault: its pages depend on nothing else."""
+
 
 def page(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
     """The page of an error; plain text where its template is missing."""
-    context = {"status": status, "title": _TITLES[status], "detail": detail}
+    around = {} if status >= _FAULTS else frame(request)
+    context = {"status": status, "title": _TITLES[status], "detail": detail, **around}
     try:
         return render(request, "ui/error.html", context, status=status)
     except TemplateDoesNotExist:
         return HttpResponse(f"{status}: {_TITLES[status]}", status=status, content_type="text/plain")
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    """What surrounds an error for who asked: the menu for a user, for others the way to sign in.
+
+    Empty where the user or the frame cannot be read, as while the database is down.
+    """
+    try:
+        if request.user.is_authenticated:
+            from webui.ui.page import frame_of
+
+            return frame_of(request, "")
+        return {"sign_in": redirect_to_login(_page_of(request)).url}
+    except Exception:
+        return {}
+
+
+def _page_of(request: HttpRequest) -> str:
+    """The page that was asked for; for a form that was sent, the page it is on."""
+    if request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    sent_from = urlsplit(request.headers.get("Referer", ""))
+    return sent_from.path if sent_from.netloc == request.get_host() and sent_from.path else "/"
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001 - Django's signature
@@ -43,7 +73,10 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 - Django's signature
     """403 for a form whose token is missing or outdated."""
-    return page(request, 403, "The form was too old or came from another site. Load the page again.")
+    detail = "The form was too old or came from another site. Load the page again."
+    if not request.COOKIES:
+        detail = "This browser sent no cookies, so you are not signed in. Sign in and send the form again."
+    return page(request, 403, detail)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

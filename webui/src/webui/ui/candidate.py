@@ -22,6 +22,8 @@ class Candidate:
     """The running revision."""
     base_revision: int | None = None
     """Revision the change set started from."""
+    unread: str = ""
+    """Why neither document could be read: both are then empty, which means nothing."""
 
     @cached_property
     def _paths(self) -> frozenset[str]:

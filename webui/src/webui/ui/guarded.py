@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from appliance.errors import AgentUnavailable, CommitFailed, Conflict, MillraceError, NotFound
 from webui.errors import Forbidden, RequestProblem
+from webui.http.error_pages import frame
 
 View = Callable[..., HttpResponse]
 
@@ -61,7 +62,7 @@ def guarded(view: View) -> View:
             headers: dict[str, str] = {}
             if isinstance(error, RequestProblem):
                 status, headers = error.status, error.headers
-            context = {"status": status, "title": title, "detail": str(error)}
+            context = {"status": status, "title": title, "detail": str(error), **frame(request)}
             response = render(request, "ui/error.html", context, status=status)
             for name, value in headers.items():
                 response[name] = value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from appliance.config.diff import diff_documents
@@ -35,14 +35,18 @@ def show(
     status: int = 200,
 ) -> HttpResponse:
     """The page `template`, marked as `section` of the navigation."""
+    return render(request, template, {**frame_of(request, section), **(context or {})}, status=status)
+
+
+def frame_of(request: HttpRequest, section: str) -> dict[str, Any]:
+    """What the frame of a user's page needs."""
     user = user_of(request)
-    shared = {
+    return {
         "shell": shell_of(request, section),
         "may_edit": user.has_role(Role.ENGINEER),
         "may_operate": user.has_role(Role.OPERATOR),
         "may_administer": user.has_role(Role.ADMIN),
     }
-    return render(request, template, {**shared, **(context or {})}, status=status)
 
 
 def candidate_of(request: HttpRequest) -> Candidate:
@@ -120,7 +124,13 @@ def look_at_candidate(request: HttpRequest) -> tuple[Candidate, str]:
     try:
         return candidate_of(request), ""
     except AgentUnavailable as error:
-        return EMPTY, str(error) or "The router's agent does not answer."
+        why = str(error) or "The router's agent does not answer."
+        return replace(EMPTY, unread=why), why
+
+
+def missing(candidate: Candidate, what: str) -> Exception:
+    """What to raise for an object that is in neither document: a 404, unless nobody could look."""
+    return AgentUnavailable(candidate.unread) if candidate.unread else Http404(what)
 
 
 def tell(request: HttpRequest, text: str, level: str = "success") -> None:

@@ -19,8 +19,9 @@ from appliance.config.load import parse_json
 from appliance.errors import ValidationFailed
 from webui.ui.whole_number import whole
 
-STEP = 10
-"""Distance between generated sequences."""
+STEPS = (10, 5, 2, 1)
+"""Distances between generated sequences: the first by which all rules fit below the highest one."""
+HIGHEST = 65_535
 _ACTIONS = ("permit", "deny", "permit_reflect")
 _FAMILY_OF = {"icmp": "ipv4", "icmpv6": "ipv6"}
 """Protocols that belong to one family."""
@@ -57,26 +58,52 @@ def parse(text: str, *, after: int = 0) -> Pasted:
     if text.lstrip().startswith(("{", "[")):
         return _parse_json(text, after)
     pasted = Pasted()
-    last = after
     lines = text.splitlines()
     if len(lines) > _MAX_LINES:
         reason = f"at most {_MAX_LINES:,} lines are read at once: paste the rest afterwards"
         return Pasted(bad=[BadLine(_MAX_LINES + 1, "", reason)])
+    read: list[tuple[int, int | None, dict[str, Any]]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         try:
-            given, rule = _parse_line(line)
+            read.append((number, *_parse_line(line)))
         except _NotARule as error:
             pasted.bad.append(BadLine(number, line.strip()[:120], str(error)))
-            continue
-        sequence = given if given is not None else (last // STEP + 1) * STEP
+    sequences = _numbered([given for _, given, _ in read], after)
+    if sequences is None:
+        first = next(number for number, given, _ in read if given is None)
+        without = sum(given is None for _, given, _ in read)
+        pasted.bad.append(BadLine(first, lines[first - 1].strip()[:120], _no_room(without, after)))
+        return pasted
+    for (number, _, rule), sequence in zip(read, sequences, strict=True):
         if str(sequence) in pasted.rules:
-            pasted.bad.append(BadLine(number, line.strip()[:120], f"sequence {sequence} is used twice"))
+            text = lines[number - 1].strip()[:120]
+            pasted.bad.append(BadLine(number, text, f"sequence {sequence} is used twice"))
             continue
-        last = sequence
         pasted.rules[str(sequence)] = rule
     return pasted
+
+
+def _numbered(given: list[int | None], after: int) -> list[int] | None:
+    """A sequence for each rule, those without one behind the previous rule; None where they do not fit."""
+    for step in STEPS:
+        last, found, fits = after, [], True
+        for one in given:
+            last = (last // step + 1) * step if one is None else one
+            fits = fits and (one is not None or last <= HIGHEST)
+            found.append(last)
+        if fits:
+            return found
+    return None
+
+
+def _no_room(rules: int, after: int) -> str:
+    behind = f"from the one behind rule {after:,} " if after else ""
+    return (
+        f"the {rules:,} rules without a number do not all fit: numbers go {behind}up to {HIGHEST:,}. Give "
+        "them numbers that fit, replace the list, or split it into several"
+    )
 
 
 def format_rule(sequence: int | str, rule: dict[str, Any]) -> str:
@@ -124,8 +151,10 @@ def _parse_json(text: str, after: int) -> Pasted:
         data = data["rules"]
     if isinstance(data, dict):
         return Pasted(rules={str(key): value for key, value in data.items()})
-    start = after // STEP + 1
-    return Pasted(rules={str((start + index) * STEP): rule for index, rule in enumerate(data)})
+    sequences = _numbered([None] * len(data), after)
+    if sequences is None:
+        return Pasted(bad=[BadLine(1, "", _no_room(len(data), after))])
+    return Pasted(rules={str(sequence): rule for sequence, rule in zip(sequences, data, strict=True)})
 
 
 def _parse_line(line: str) -> tuple[int | None, dict[str, Any]]:

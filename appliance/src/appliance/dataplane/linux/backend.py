@@ -134,16 +134,15 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
             return self._views.run(linux, self._seen)
 
     def counters(self) -> dict[str, Any]:
-        """Interface statistics, and the packets that no rule matched as of the last reading of the rules."""
+        """Interface statistics, and drops; those that no rule matched as of the last reading of the rules."""
         with self._available():
             if time.monotonic() - self._drops_at_s >= DROPS_EVERY_S:
                 self._counting.run(self._read_hits, self._counted)
-            rows = self._counting.run(lambda: Dump(self._counted).ours)
+            rows, traffic = self._counting.run(lambda: (Dump(self._counted).ours, kernel_traffic({})))
         interfaces = {row.name: _counters(row.message) for row in rows.values()}
         origins = {row.name: f"{self._boot} {row.index}" for row in rows.values()}
-        return Counters(
-            interfaces, drops={"no access list rule matched": self._drops}, origins=origins
-        ).to_json()
+        drops = {"no access list rule matched": self._drops, **traffic.dropped}
+        return Counters(interfaces, drops=drops, origins=origins).to_json()
 
     def traffic(self) -> Traffic:
         """The namespace's IP counters, and the packets that no rule of a bound access list matched."""
@@ -216,7 +215,10 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
     def control_plane_state(self) -> ControlPlaneState:
         """Packets for the router itself, accepted and dropped."""
         with self._available():
-            return self._views.run(self._seen.control_plane.state)
+            state = self._views.run(self._seen.control_plane.state)
+        return state.model_copy(
+            update={"untold": {"policers": "only VPP limits packets before they are counted here"}}
+        )
 
     def neighbors(self) -> list[NeighborState]:
         """The kernel's ARP and ND tables."""
@@ -232,7 +234,12 @@ class LinuxDataplane(Backend[LinuxState, LinuxState, ObjectStep]):
         """The NICs."""
         with self._available():
             nics = self._nics(self._views, self._nic_views)
-        return Hardware(driver=self.name, nics=tuple(NicState(**vars(nic)) for nic in nics))
+        why = "the kernel forwards here, and has no threads or heaps of its own for it"
+        return Hardware(
+            driver=self.name,
+            nics=tuple(NicState(**vars(nic)) for nic in nics),
+            untold={"version": why, "workers": why, "memory": why},
+        )
 
     def health(self) -> PartHealth:
         """Up while the namespace exists and its kernel forwards."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from appliance.config.counted import counted
 from appliance.config.document import RouterConfig
 from appliance.impact.cost import Paid
 
@@ -24,5 +25,5 @@ def paid(config: RouterConfig) -> Iterator[Paid]:
         }
         if sizes:
             name = max(sizes, key=lambda key: sizes[key])
-            what = f"access lists {direction} on {name} ({sizes[name]:,} rules)"
+            what = f"access lists {direction} on {name} ({counted(sizes[name], 'rule')})"
             yield Paid(what, CLOCKS, sizes[name], "acl-plugin")

@@ -26,7 +26,7 @@ class TcpFlags(Model):
     @model_validator(mode="after")
     def _disjoint(self) -> Self:
         if not self.set and not self.unset:
-            raise ValueError("names no flag")
+            raise ValueError("must name a flag that is set, or one that is not")
         if set(self.set) & set(self.unset) or len({*self.set, *self.unset}) != len(self.set) + len(
             self.unset
         ):

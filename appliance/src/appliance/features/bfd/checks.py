@@ -43,7 +43,7 @@ def _watched(context: Context, hop: NextHop, bfd: WatchedNextHop, path: str) -> 
     near = there.connected(hop.address, hop.interface) is not None or gateway.is_link_local
     if not near and not bfd.bfd_multihop:
         yield Problem(
-            f"{path}/bfd_multihop", f"{hop.address} is in no connected network: set bfd_multihop to true"
+            f"{path}/bfd_multihop", f"{hop.address} is in no connected network: it needs bfd_multihop"
         )
     if bfd.bfd_source is None:
         return

@@ -9,7 +9,8 @@ from appliance.config.document import RouterConfig
 from appliance.config.services import Form, Only, OpenLink, Peer, Ports, Service
 from frr_config import Routing
 from frr_config.protocols.bfd.augments import profile_of, watched
-from frr_config.protocols.bgp.model import Bgp, Neighbor, PeerGroup
+from frr_config.protocols.bgp.effective import peers_in
+from frr_config.protocols.bgp.model import Bgp
 from frr_config.protocols.ospf.model import OspfInterface
 
 CONTROL, _ECHO, _FAR = 3784, 3785, 4784
@@ -84,20 +85,11 @@ def _bgp_neighbors_with_bfd(bgp: Bgp) -> Iterator[Peer]:
 
     The latter is not known here: BFD of an internal neighbor is open in both forms.
     """
-    for address, neighbor in bgp.neighbors.items():
-        group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
-        if not neighbor.enabled or not (profile_of(neighbor) or profile_of(group)):
+    for peer in peers_in(bgp):
+        if not peer.own.enabled or not (profile_of(peer.own) or profile_of(peer.group)):
             continue
-        remote_asn = neighbor.remote_asn or (None if group is None else group.remote_asn)
-        distant = _hops(neighbor, group) > 1
-        if distant or remote_asn in ("internal", bgp.asn):
-            yield _peer(address, OVER_HOPS)
+        distant = peer.hops > 1
+        if distant or peer.is_internal:
+            yield _peer(peer.address, OVER_HOPS)
         if not distant:
-            yield _peer(address, ON_THE_LINK)
-
-
-def _hops(neighbor: Neighbor, group: PeerGroup | None) -> int:
-    for settings in (neighbor, group):
-        if settings is not None and (hops := settings.ebgp_multihop or settings.ttl_security_hops):
-            return hops
-    return 1
+            yield _peer(peer.address, ON_THE_LINK)

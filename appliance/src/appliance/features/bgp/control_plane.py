@@ -7,7 +7,8 @@ from ipaddress import ip_network
 
 from appliance.config.document import RouterConfig
 from appliance.config.services import Form, Only, Peer, Ports, Service
-from frr_config.protocols.bgp.model import Bgp
+from frr_config.protocols.bgp.effective import Peer as Effective
+from frr_config.protocols.bgp.effective import peers_in
 
 _LARGEST_TTL = 255
 _ANY_TTL = "0"
@@ -27,16 +28,11 @@ def opens(config: RouterConfig) -> Iterator[Peer]:
     bgp = config.routing.bgp
     if bgp is None:
         return
-    for address, neighbor in bgp.neighbors.items():
-        if neighbor.enabled:
-            yield Peer("bgp", str(ip_network(address)), _form(bgp, address))
+    for peer in peers_in(bgp):
+        if peer.own.enabled:
+            yield Peer("bgp", str(ip_network(peer.address)), _form(peer))
 
 
-def _form(bgp: Bgp, address: str) -> str:
-    """The neighbor's own distance counts, then its group's; the two settings of it exclude each other."""
-    neighbor = bgp.neighbors[address]
-    group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
-    hops = neighbor.ttl_security_hops
-    if hops is None and neighbor.ebgp_multihop is None and group is not None:
-        hops = group.ttl_security_hops
+def _form(peer: Effective) -> str:
+    _, hops = peer.distance
     return _ANY_TTL if hops is None else str(_LARGEST_TTL + 1 - hops)

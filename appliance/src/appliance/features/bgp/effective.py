@@ -1,120 +1,20 @@
-"""A neighbor's settings combined with its peer group's, as the routing daemon has them. Pure."""
+"""The neighbors of a document, each combined with its peer group."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
-
 from appliance.config.document import RouterConfig
-from frr_config.protocols.bgp.model import Bgp, Neighbor, NeighborFamily, PeerGroup
+from frr_config.protocols.bgp.effective import FAMILIES, TITLES, Family, Peer, peer_in, peers_in
 
-Family = Literal["ipv4_unicast", "ipv6_unicast"]
-FAMILIES: tuple[Family, ...] = ("ipv4_unicast", "ipv6_unicast")
-TITLES: dict[Family, str] = {"ipv4_unicast": "IPv4 unicast", "ipv6_unicast": "IPv6 unicast"}
-
-
-@dataclass(frozen=True)
-class Peer:
-    """One neighbor. Each setting it leaves open is that of its group."""
-
-    bgp: Bgp
-    address: str
-    own: Neighbor
-    group: PeerGroup | None
-
-    @property
-    def remote_asn(self) -> int | str | None:
-        """The AS it must be in."""
-        return self.own.remote_asn if self.own.remote_asn is not None else self._group("remote_asn")
-
-    @property
-    def is_internal(self) -> bool:
-        """Whether it is in this router's own AS."""
-        return self.remote_asn in ("internal", self.bgp.asn)
-
-    @property
-    def secret(self) -> object:
-        """Comparable; never shown."""
-        return self.own.password if self.own.password is not None else self._group("password")
-
-    @property
-    def distance(self) -> tuple[object, object]:
-        """``ebgp_multihop`` and ``ttl_security_hops``: one of them at most."""
-        own = (self.own.ebgp_multihop, self.own.ttl_security_hops)
-        return (
-            (self._group("ebgp_multihop"), self._group("ttl_security_hops")) if own == (None, None) else own
-        )
-
-    @property
-    def update_source(self) -> str | None:
-        """An address of this router, or an interface."""
-        source = (
-            self.own.update_source if self.own.update_source is not None else self._group("update_source")
-        )
-        return None if source is None else str(source)
-
-    def exchanges(self, family: Family) -> bool:
-        """Whether the family is exchanged."""
-        return getattr(self.own, family) is not None or self._group(family) is not None
-
-    def limit(self, family: Family) -> int | None:
-        """The number of prefixes above which the session is closed; None if it is not."""
-        of_own, of_group = self._families(family)
-        for one in (of_own, of_group):
-            if one is not None and one.maximum_prefix is not None:
-                only_warn = any(
-                    one is not None and one.maximum_prefix_warning_only for one in (of_own, of_group)
-                )
-                return None if only_warn else one.maximum_prefix
-        return None
-
-    def named(self, family: Family, field: str) -> str | None:
-        """The route map or prefix list in this field."""
-        for one in self._families(family):
-            if one is not None and getattr(one, field) is not None:
-                return str(getattr(one, field))
-        return None
-
-    def lacks_policy(self, family: Family, way: Literal["in", "out"]) -> bool:
-        """Whether no route passes that way because a required policy is not set (RFC 8212)."""
-        if not self.bgp.ebgp_requires_policy or self.is_internal:
-            return False
-        return all(self.named(family, f"{kind}_{way}") is None for kind in ("prefix_list", "route_map"))
-
-    def own_as_allowed(self, family: Family) -> int:
-        """How often this router's AS may occur in the paths that it sends."""
-        allowed = (one.allowas_in for one in self._families(family) if one is not None)
-        return next((one for one in allowed if one is not None), 0)
-
-    def sets(self, family: Family, field: str) -> bool:
-        """Whether this switch is on."""
-        return any(one is not None and getattr(one, field) for one in self._families(family))
-
-    def _families(self, family: Family) -> tuple[NeighborFamily | None, NeighborFamily | None]:
-        return getattr(self.own, family), self._group(family)
-
-    def _group(self, name: str) -> Any:
-        return None if self.group is None else getattr(self.group, name)
+__all__ = ["FAMILIES", "TITLES", "Family", "Peer", "peer_of", "peers"]
 
 
 def peer_of(config: RouterConfig, address: str) -> Peer | None:
     """A neighbor, even one that is shut down."""
     bgp = config.routing.bgp
-    one = None if bgp is None else bgp.neighbors.get(address)
-    if bgp is None or one is None:
-        return None
-    return Peer(bgp, address, one, None if one.peer_group is None else bgp.peer_groups.get(one.peer_group))
+    return None if bgp is None or address not in bgp.neighbors else peer_in(bgp, address)
 
 
 def peers(config: RouterConfig) -> dict[str, Peer]:
     """Neighbors that are not shut down, by address."""
     bgp = config.routing.bgp
-    if bgp is None:
-        return {}
-    return {
-        address: Peer(
-            bgp, address, one, None if one.peer_group is None else bgp.peer_groups.get(one.peer_group)
-        )
-        for address, one in bgp.neighbors.items()
-        if one.enabled
-    }
+    return {} if bgp is None else {peer.address: peer for peer in peers_in(bgp) if peer.own.enabled}

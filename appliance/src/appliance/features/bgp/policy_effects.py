@@ -88,6 +88,8 @@ class Effects:
     """Still permitted, with other attributes."""
     new: int = 0
     """Not advertised now, and permitted then."""
+    perhaps_new: int = 0
+    """Not advertised now, and perhaps permitted then: it depends on what the router does not tell."""
 
     @property
     def is_whole(self) -> bool:
@@ -145,8 +147,14 @@ class Policies:
         then = after.judged(facts)
         effects.judged += is_held
         if not is_held:
+            now = before.judged(facts)
             # What is denied now for another reason than the policy stays so.
-            effects.new += then.permits is True and before.judged(facts).permits is False
+            if now.permits is True or then.permits is False:
+                return
+            certain = then.permits is True and now.permits is False
+            effects.new += certain
+            is_same = bool(then.ways) and (then.permits, then.ways) == (now.permits, now.ways)
+            effects.perhaps_new += not certain and not is_same
         elif then.permits is False:
             effects.lose(network)
         elif then.permits is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from appliance.config.counted import counted
 from appliance.config.pointer import join
 from appliance.features.bgp.effective import FAMILIES, TITLES, Family, Peer, peers
 from appliance.features.bgp.policy_effects import Effects, Policies
@@ -155,6 +156,7 @@ def _counted(effects: Effects | str) -> str:
     told = [
         (effects.changed, "get other attributes"),
         (effects.new, "that are not sent now pass the new rules"),
+        (effects.perhaps_new, "that are not sent now perhaps pass the new rules"),
     ]
     of = "" if effects.is_whole else f" of the {effects.judged:,} examined"
     return "".join(f" {count:,}{of} {what}." for count, what in told if count)
@@ -166,13 +168,20 @@ def _depends(effects: Effects | str) -> str:
         return f"routes match the new rules: they were not counted, because {effects}"
     parts = []
     if effects.unknown:
-        parts.append(f"attributes of {effects.unknown:,} routes decide it, which the router does not report")
+        parts.append(
+            f"attributes of {counted(effects.unknown, 'route')} decide it, which the router does not report"
+        )
     if effects.changed:
         parts.append("the new attributes change which route is the best")
     if effects.new:
         parts.append("nothing else holds the new ones back")
+    if effects.perhaps_new:
+        parts.append(
+            f"attributes of {effects.perhaps_new:,} routes that are not sent now decide it, which the router "
+            "does not report"
+        )
     if not effects.is_whole:
-        parts.append(f"some of the {effects.routes - effects.judged:,} routes that were not examined change")
+        parts.append(f"some of {counted(effects.routes - effects.judged, 'route')} not examined change")
     if effects.direction == "received":
         parts.append("some of the routes that were refused until now pass: FRR does not report them")
     return "; ".join(parts)
@@ -182,7 +191,8 @@ def _evidence(change: Change, peer: Peer, effects: Effects | str) -> str:
     told = evidence(change, peer.address)
     if isinstance(effects, str):
         return told
-    judged = f"{effects.judged:,} of {effects.routes:,} routes were evaluated by the old and the new rules"
+    of = counted(effects.routes, "route")
+    judged = f"{effects.judged:,} of {of} were evaluated by the old and the new rules"
     return ", ".join(filter(None, (told, judged)))
 
 

@@ -27,6 +27,8 @@ class Judged:
     permits: bool | None
     changes: tuple[str, ...] | None = ()
     """In words."""
+    ways: frozenset[tuple[bool, tuple[str, ...]]] = frozenset()
+    """The outcomes that are possible, each with what it assumes."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class PolicyOfNeighbor:
         return Judged(
             next(iter(permits)) if len(permits) == 1 else None,
             next(iter(changes)) if len(changes) == 1 else None,
+            frozenset((one.permits, one.assumes) for one in outcomes),
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from appliance.config.counted import counted
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.features.bgp.effective import FAMILIES, TITLES, Family, peers
@@ -59,8 +60,8 @@ def _compare(seen: Comparison[Reading]) -> Iterator[Worse]:
                 yield Worse(
                     f"{address} {TITLES[family]}",
                     f"{address} sends {left:,} {TITLES[family]} prefixes, {count - left:,} fewer.",
-                    f"{count:,} prefixes",
-                    f"{left:,} prefixes",
+                    counted(count, "prefix", "prefixes"),
+                    counted(left, "prefix", "prefixes"),
                     path,
                     asked_for=peer is None or not peer.exchanges(family),
                     lasts_s=None,

@@ -35,7 +35,7 @@ def _settings(path: str, bond: Bond, driver: str) -> Iterator[Problem]:
     if bond.minimum_links > 1 and bond.mode != "802.3ad":
         yield Problem(f"{path}/minimum_links", "needs mode 802.3ad")
     elif bond.minimum_links > len(bond.members):
-        yield Problem(f"{path}/minimum_links", f"is more than the {len(bond.members)} members")
+        yield Problem(f"{path}/minimum_links", f"must be at most the number of members, {len(bond.members)}")
     elif bond.minimum_links > 1 and driver == "vpp":
         message = "VPP has no such limit, and a bond is up while one member is active: leave it at 1"
         yield Problem(f"{path}/minimum_links", message)
@@ -55,7 +55,7 @@ def _members(name: str, bond: Bond, config: RouterConfig, bond_of: dict[str, str
         if settings is None:
             continue
         if settings.nic is None:
-            yield Problem(path, f"{member} is a {settings.type}; members are ethernet interfaces")
+            yield Problem(path, f"{member} is a {settings.kind_words}; members are ethernet interfaces")
         elif member in bond_of:
             yield Problem(path, f"{member} is already a member of {bond_of[member]}")
         else:

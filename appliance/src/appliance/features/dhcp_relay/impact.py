@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Address
 
+from appliance.config.counted import counted
 from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.features.dhcp_relay.clients import relayed
@@ -66,7 +67,11 @@ def lost(change: Change) -> Iterator[Finding]:
 
 def _finding(change: Change, path: str, text: str, depends_on: str) -> Finding:
     counts = change.facts.of(COUNTS)
-    relayed = "" if counts is None else f"{counts.to_servers:,} packets relayed to servers since VPP started"
+    relayed = (
+        ""
+        if counts is None
+        else f"{counted(counts.to_servers, 'packet')} relayed to servers since VPP started"
+    )
     return Finding(
         grade="possible", kind="traffic", path=path, text=text, depends_on=depends_on, evidence=relayed
     )

@@ -8,8 +8,8 @@ from appliance.dataplane.kernel_need import KernelNeed
 from appliance.dataplane.linux.objects import LinuxObject
 from appliance.dataplane.linux.objects.gre_link import GreLink
 from appliance.dataplane.wanted import Wanted
-from appliance.features.gre.ends import destination_of, source_of
 from appliance.features.gre.model import Gre
+from appliance.features.tunnels.ends import destination_of, source_of
 
 NEEDS = (
     KernelNeed("gre", "gre", "this machine's kernel has no GRE, so there are no tunnels"),

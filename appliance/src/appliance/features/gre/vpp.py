@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from appliance.config.pointer import join
 from appliance.dataplane.wanted import Wanted
-from appliance.features.gre.ends import destination_of, source_of
 from appliance.features.gre.model import Gre
+from appliance.features.tunnels.ends import destination_of, source_of
 from vpp_config import VppObject
 from vpp_config.objects.gre import GreTunnel
 

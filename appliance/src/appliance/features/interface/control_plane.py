@@ -14,7 +14,7 @@ from appliance.config.services import Form, Guarded, Only, Opening, Protocols, S
 
 _CARRIERS = (4, 41, 47)
 """Protocols that carry packets of IP in IP."""
-_NAMES = {number: name.upper() for name, number in PROTOCOLS.items()}
+_NAMES = {number: name.upper() for name, number in PROTOCOLS.items()} | {4: "IPv4 in IP", 41: "IPv6 in IP"}
 
 SERVICES = (
     Service(
@@ -22,8 +22,7 @@ SERVICES = (
         "Tunnel",
         (Protocols(_CARRIERS),),
         forms={
-            str(number): Form((Only(Protocols((number,))),), words=_NAMES.get(number, str(number)))
-            for number in _CARRIERS
+            str(number): Form((Only(Protocols((number,))),), words=_NAMES[number]) for number in _CARRIERS
         },
     ),
 )

@@ -86,6 +86,11 @@ class InterfaceSettings(Model):
         """Its settings where packets come in by it; else None."""
         return None
 
+    @property
+    def kind_words(self) -> str:
+        """Its kind in a sentence: ``sub-interface``."""
+        return str(getattr(self, "type", "interface")).replace("_", "-")
+
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         for name in ("addresses", "acl_in", "acl_out"):

@@ -12,7 +12,7 @@ from appliance.features.interface.model import LinkSettings
 
 def _power_of_two(value: int) -> int:
     if value & (value - 1):
-        raise ValueError("is not a power of two")
+        raise ValueError("must be a power of two")
     return value
 
 

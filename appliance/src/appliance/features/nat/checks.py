@@ -14,6 +14,7 @@ from appliance.config.services import MANAGEMENT, Guarded, Opening, opened, serv
 from appliance.errors import Problem
 from appliance.features.nat.addresses import forward_address, interface_address, span
 from appliance.features.nat.model import MOST_ADDRESSES, Nat, NatPortForward, bounds
+from frr_config.protocols.bgp.effective import peers_in
 
 _NO_WORKERS = (
     "the linux data plane has no limit for NAT alone: net.netfilter.nf_conntrack_max is the kernel's, for all"
@@ -113,7 +114,7 @@ def _interfaces(context: Context, nat: Nat) -> Iterator[Problem]:
             if name in parts:
                 yield Problem(path, f"{name} passes packets for {parts[name]}: name {parts[name]}")
             elif settings.link is None:
-                yield Problem(path, f"no packets come in by {name}, which is a {settings.type}")
+                yield Problem(path, f"no packets come in by {name}, which is a {settings.kind_words}")
             elif settings.vrf is not None:
                 yield Problem(path, f"{name} is in VRF {settings.vrf}, and NAT is for the default VRF alone")
     for index, name in enumerate(nat.inside):
@@ -288,12 +289,9 @@ def _one_hop(config: RouterConfig, nat: Nat, networks: _Networks) -> Iterator[Pr
             )
     if bgp is None:
         return
-    for text, neighbor in bgp.neighbors.items():
-        group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
-        settings = (neighbor,) if group is None else (neighbor, group)
-        asn = next((one.remote_asn for one in settings if one.remote_asn is not None), None)
-        farther = any(one.ebgp_multihop or one.ttl_security_hops for one in settings)
-        if ":" in text or asn in ("internal", bgp.asn) or farther:
+    for peer in peers_in(bgp):
+        text = peer.address
+        if ":" in text or peer.is_internal or peer.distance != (None, None):
             continue
         address = IPv4Address(text)
         for _, _, name in networks.connected.holding(address, address):

@@ -26,7 +26,7 @@ def check_vrf(context: Context) -> Iterator[Problem]:
             yield Problem(path, f"{name} has no IPv4 address, which OSPFv2 needs")
         settings = context.config.interfaces.get(name)
         if settings is not None and not settings.is_ethernet and interface.network_type == "broadcast":
-            message = f"{name} is a link between two routers: set network_type to point-to-point"
+            message = f"{name} is a link between two routers: network_type must be point-to-point"
             yield Problem(f"{path}/network_type", message)
         key = interface.authentication
         if key is not None and key.type == "simple" and "key_id" in key.model_fields_set and key.key_id != 1:

@@ -8,8 +8,10 @@ from ipaddress import ip_address
 from appliance.config.context import Context, family_title
 from appliance.config.pointer import escape
 from appliance.errors import Problem
-from frr_config.protocols.policy.model import RouteMapRule
+from appliance.features.policy.evaluated import ignored
+from frr_config.protocols.policy.model import RouteMapRule, SetActions
 
+_NOTHING = SetActions()
 RULES = "/routing/policy/route_maps/{name}/rules/{sequence}"
 
 
@@ -24,12 +26,19 @@ def check(context: Context) -> Iterator[Problem]:
         for sequence, rule in sorted(route_map.rules.items()):
             yield from _rule(context, rule, RULES.format(name=escape(name), sequence=sequence))
     yield from _call_loops(context)
+    yield from ignored(context)
 
 
 def _rule(context: Context, rule: RouteMapRule, path: str) -> Iterator[Problem]:
     match = rule.match
     yield from prefix_list(context, match.prefix_list, "ipv4", f"{path}/match/prefix_list")
     yield from prefix_list(context, match.ipv6_prefix_list, "ipv6", f"{path}/match/ipv6_prefix_list")
+    if rule.action == "deny":
+        for field, given in (("set", rule.set != _NOTHING), ("call", rule.call is not None)):
+            if given:
+                yield Problem(
+                    f"{path}/{field}", "is ignored in a deny rule, which ends the route map at once"
+                )
     if rule.set.source is not None and ip_address(rule.set.source) not in context.own:
         yield Problem(f"{path}/set/source", f"{rule.set.source} is not an address of this router")
 

@@ -10,8 +10,9 @@ from appliance.config.context import Context, address, family_of, family_title, 
 from appliance.config.pointer import escape
 from appliance.errors import Problem
 from frr_config import Routing
-from frr_config.protocols.static.model import NextHop
-from frr_config.types import DEFAULT_VRF, IpAddress
+from frr_config.protocols.static.model import NextHop, StaticRoute
+from frr_config.protocols.static.names import ALONE, misread
+from frr_config.types import DEFAULT_VRF, IpAddress, is_unicast
 
 _POINT_TO_POINT = 31
 """A network of this length, and of a longer one, has no broadcast address (RFC 3021)."""
@@ -30,6 +31,7 @@ def check_vrf(context: Context) -> Iterator[Problem]:
             yield Problem(path, f"{prefix} cannot be routed: it is multicast, loopback or link-local")
         version = 6 if ":" in prefix else 4
         for index, hop in enumerate(route.next_hops):
+            yield from _interface_name(route, hop, f"{path}/next_hops/{index}")
             # Thousands of routes share a few next hops: a next hop valid for one is valid for all.
             known = (version, hop.address, hop.interface, hop.vrf)
             if known in right:
@@ -47,6 +49,22 @@ def _unroutable(prefix: str) -> bool:
     return parsed.is_multicast or parsed.is_loopback or (parsed.version == 6 and parsed.is_link_local)
 
 
+def _interface_name(route: StaticRoute, hop: NextHop, path: str) -> Iterator[Problem]:
+    """FRR reads the name as a name."""
+    if hop.interface is None or (word := misread(route, hop)) is None:
+        return
+    if word == hop.interface:
+        read = f"FRR does not take an interface called {word}, which is a word of its command"
+    else:
+        read = f"FRR reads {hop.interface} here as short for its word {word}"
+    instead = "give the interface another name"
+    if hop.address is not None:
+        instead += ", or leave it out"
+    elif word in ALONE and word != hop.interface:
+        instead = "give the next hop's address too, or the interface another name"
+    yield Problem(f"{path}/interface", f"{read}: {instead}")
+
+
 def _next_hop(
     context: Context, covering: _Covering, prefix: str, hop: NextHop, path: str
 ) -> Iterator[Problem]:
@@ -62,7 +80,7 @@ def _next_hop(
     if gateway.version != network(prefix).version:
         family = family_title(family_of(prefix))
         yield Problem(at, f"{prefix} needs an {family} next hop, and {hop.address} is not one")
-    elif gateway.is_multicast or gateway.is_unspecified or gateway.is_loopback:
+    elif not is_unicast(hop.address):
         yield Problem(at, f"{hop.address} cannot be a next hop")
     elif gateway in there.own:
         yield Problem(at, f"{hop.address} is this router's own address, on {there.own[gateway]}")

@@ -170,7 +170,7 @@ def _moved(prefixes: list[str], route: StaticRoute | None, why: str) -> Finding:
         kind="routes",
         path=join(["routing", "static", *(prefixes if len(prefixes) == 1 else ())]),
         text=f"Packets to {shown}{more} go via {_ways(route)} unless a longer prefix matches: {why}.",
-        depends_on="they take another path now, and the new path does not lead there",
+        depends_on="they take another path now and the new one does not lead there",
     )
 
 

@@ -18,7 +18,7 @@ def check(context: Context) -> Iterator[Problem]:
         if parent is None:
             continue
         if not parent.takes_vlans:
-            message = f"{interface.parent} is a {parent.type}, which takes no VLANs"
+            message = f"{interface.parent} is a {parent.kind_words}, which takes no VLANs"
             yield Problem(f"{path}/parent", message)
             continue
         other = vlans.setdefault((interface.parent, interface.vlan_id), name)
@@ -26,4 +26,4 @@ def check(context: Context) -> Iterator[Problem]:
             message = f"VLAN {interface.vlan_id} of {interface.parent} is already taken by {other}"
             yield Problem(f"{path}/vlan_id", message)
         if interface.mtu > parent.mtu:
-            yield Problem(f"{path}/mtu", f"is greater than the MTU of {interface.parent}, {parent.mtu}")
+            yield Problem(f"{path}/mtu", f"must be at most the MTU of {interface.parent}, {parent.mtu}")

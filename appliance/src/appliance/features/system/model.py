@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from frr_config.types import Address, Description, Model
+from frr_config.types import Address, Model, PlainText
 
 HostName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$")]
 """One label of a host name (RFC 1123)."""
@@ -33,7 +33,7 @@ class System(Model):
     """Domain appended to the host name."""
     timezone: TimeZone = Field(default="UTC", title="Time zone")
     """IANA time zone of logs on the console."""
-    banner: Description = Field(default="", title="Banner")
+    banner: PlainText = Field(default="", title="Banner")
     """Shown before login on ssh and the console."""
     dns_servers: tuple[Address, ...] = Field(default=(), max_length=3, title="DNS servers")
     """Resolvers of the management plane, at most three (resolv.conf's limit)."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from frr_config.protocols.bgp.model import Bgp, NeighborFamily
-
-_FAMILIES = ("ipv4_unicast", "ipv6_unicast")
+from frr_config.protocols.bgp.effective import FAMILIES, Family, peer_in
+from frr_config.protocols.bgp.model import Bgp
 
 
 def raised(before: Bgp | None, after: Bgp | None) -> tuple[str, ...]:
@@ -22,16 +21,10 @@ def raised(before: Bgp | None, after: Bgp | None) -> tuple[str, ...]:
         for address, neighbor in after.neighbors.items()
         if neighbor.enabled
         and address in before.neighbors
-        and any(_limit(after, address, family) > _limit(before, address, family) for family in _FAMILIES)
+        and any(_limit(after, address, family) > _limit(before, address, family) for family in FAMILIES)
     )
 
 
-def _limit(bgp: Bgp, address: str, family: str) -> float:
-    """The neighbor's own limit, or else its peer group's; a limit that only warns closes nothing."""
-    neighbor = bgp.neighbors[address]
-    group = bgp.peer_groups.get(neighbor.peer_group) if neighbor.peer_group is not None else None
-    for holder in (neighbor, group):
-        settings: NeighborFamily | None = getattr(holder, family, None)
-        if settings is not None and settings.maximum_prefix is not None:
-            return inf if settings.maximum_prefix_warning_only else settings.maximum_prefix
-    return inf
+def _limit(bgp: Bgp, address: str, family: Family) -> float:
+    limit = peer_in(bgp, address).limit(family)
+    return inf if limit is None else limit

@@ -101,9 +101,13 @@ class SessionSettings(Model):
 class NeighborSettings(SessionSettings):
     """What a neighbor and a peer group have in common."""
 
-    ipv4_unicast: NeighborFamily | None = Field(default=None, title="IPv4 unicast")
+    ipv4_unicast: NeighborFamily | None = Field(
+        default=None, title="IPv4 unicast", json_schema_extra={"x-needed": True}
+    )
     """IPv4 unicast; unset means not exchanged (or as the peer group says)."""
-    ipv6_unicast: NeighborFamily | None = Field(default=None, title="IPv6 unicast")
+    ipv6_unicast: NeighborFamily | None = Field(
+        default=None, title="IPv6 unicast", json_schema_extra={"x-needed": True}
+    )
     """IPv6 unicast; unset means not exchanged (or as the peer group says)."""
 
 

@@ -44,6 +44,9 @@ def _instance(bgp: Bgp, version: FrrVersion) -> Iterator[str]:
         yield f"bgp router-id {bgp.router_id}"
     if not bgp.ebgp_requires_policy:
         yield "no bgp ebgp-requires-policy"
+    if _reflects(bgp):
+        # Without it bgpd ignores what route maps set on routes that it reflects.
+        yield "bgp route-reflector allow-outbound-policy"
     # Families are activated one by one, IPv4 like any other.
     yield "no bgp default ipv4-unicast"
     if bgp.timers != _DEFAULT_TIMERS:
@@ -58,6 +61,12 @@ def _instance(bgp: Bgp, version: FrrVersion) -> Iterator[str]:
         yield from (f"neighbor {address} {text}" for text in _neighbor(bgp, neighbor, version))
 
 
+def _reflects(bgp: Bgp) -> bool:
+    settings: list[NeighborSettings] = [*bgp.peer_groups.values(), *bgp.neighbors.values()]
+    families = (family for one in settings for family in (one.ipv4_unicast, one.ipv6_unicast))
+    return any(family is not None and family.route_reflector_client for family in families)
+
+
 def _neighbor(bgp: Bgp, neighbor: Neighbor, version: FrrVersion) -> Iterator[str]:
     of_group = None if neighbor.peer_group is None else _remote_as(bgp, neighbor.peer_group)
     if neighbor.remote_asn is not None and of_group is None:
@@ -66,20 +75,25 @@ def _neighbor(bgp: Bgp, neighbor: Neighbor, version: FrrVersion) -> Iterator[str
         yield f"peer-group {neighbor.peer_group}"
     if not neighbor.enabled:
         yield "shutdown"
-    yield from _settings(neighbor, version)
+    group = None if neighbor.peer_group is None else bgp.peer_groups.get(neighbor.peer_group)
+    shared = set() if group is None else set(_distance(group))
+    yield from (text for text in _settings(neighbor, version) if text not in shared)
 
 
 def _remote_as(bgp: Bgp, group_name: str) -> int | str | None:
     """The remote AS that a peer group is given.
 
     A group of internal neighbors gets one: without it, bgpd 8.4 shows a multihop setting that was never
-    configured.
+    configured. So does a group that is still without members and reflects routes to them: bgpd accepts that
+    only of internal neighbors.
     """
     group = bgp.peer_groups.get(group_name)
     if group is None or group.remote_asn is not None:
         return None if group is None else group.remote_asn
     asns = {neighbor.remote_asn for neighbor in bgp.neighbors.values() if neighbor.peer_group == group_name}
-    return "internal" if asns and asns <= {"internal", bgp.asn} else None
+    families = (group.ipv4_unicast, group.ipv6_unicast)
+    reflects = any(family is not None and family.route_reflector_client for family in families)
+    return "internal" if (asns or reflects) and asns <= {"internal", bgp.asn} else None
 
 
 def _settings(settings: NeighborSettings, version: FrrVersion) -> Iterator[str]:
@@ -89,10 +103,7 @@ def _settings(settings: NeighborSettings, version: FrrVersion) -> Iterator[str]:
         yield f"password {revealed(settings.password)}"
     if settings.passive:
         yield "passive"
-    if settings.ebgp_multihop is not None:
-        yield f"ebgp-multihop {settings.ebgp_multihop}"
-    if settings.ttl_security_hops is not None:
-        yield f"ttl-security hops {settings.ttl_security_hops}"
+    yield from _distance(settings)
     if settings.update_source is not None:
         yield f"update-source {settings.update_source}"
     if settings.timers is not None:
@@ -100,6 +111,14 @@ def _settings(settings: NeighborSettings, version: FrrVersion) -> Iterator[str]:
     if settings.connect_retry_s is not None:
         yield f"timers connect {settings.connect_retry_s}"
     yield from lines_of(BGP_SESSION, settings, version)
+
+
+def _distance(settings: NeighborSettings) -> Iterator[str]:
+    """bgpd does not print a neighbor's where its peer group has the same."""
+    if settings.ebgp_multihop is not None:
+        yield f"ebgp-multihop {settings.ebgp_multihop}"
+    if settings.ttl_security_hops is not None:
+        yield f"ttl-security hops {settings.ttl_security_hops}"
 
 
 def _family(bgp: Bgp, name: str) -> Iterator[str]:

@@ -141,6 +141,7 @@ def _peers_own(form: Form) -> Form:
     return replace(form, words=rf"(?:no )?neighbor (?P<name>\S+) {form.words}", kind=_peer)
 
 
+_DISTANCES = ("ebgp-multihop", "ttl-security")
 _PEERS = together(
     _peer_key,
     ranked=(
@@ -175,6 +176,7 @@ _LINES = (
         Form("bgp router-id", setting=by_name, resets=True),
         Form("no bgp ebgp-requires-policy"),
         Form("no bgp default"),
+        Form("bgp route-reflector allow-outbound-policy"),
         Form("timers bgp", setting=by_name),
         Form("network"),
         Form(r"redistribute \S+", setting=_redistribution),
@@ -218,13 +220,16 @@ def _refresh(before: Holders, after: Holders) -> Refresh:
 
 
 def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
-    """For each neighbor and peer group: its remote AS, and the name, remote AS and families of its group.
+    """For each neighbor and peer group: its remote AS, and the name, remote AS and families of its group; and
+    where there is a group, the distances of both (``ebgp-multihop``, ``ttl-security``).
 
     A new remote AS makes bgpd forget multihop settings. A peer group that gains or loses its remote AS, or a
-    family, removes its members. A neighbor cannot change its group and keep its settings. All of these reset
-    the session in any case.
+    family, removes its members. A neighbor cannot change its group and keep its settings. The distance of a
+    group overwrites its members', and while either has one sort of distance, bgpd refuses the other sort on
+    both. All of these reset the session in any case.
     """
     remote_as: dict[tuple[str, str], str] = {}
+    distance: dict[tuple[str, str], str] = {}
     group_of: dict[tuple[str, str], str] = {}
     families: dict[tuple[str, str], list[str]] = {}
     names: dict[tuple[str, str], None] = {}
@@ -236,6 +241,8 @@ def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
         names[peer] = None
         if words[2] == "remote-as":
             remote_as[peer] = words[3]
+        elif words[2] in _DISTANCES:
+            distance[peer] = " ".join(words[2:])
         elif words[2] == "peer-group" and len(words) > 3:
             group_of[peer] = words[3]
         elif words[2:] == ["activate"]:
@@ -244,12 +251,21 @@ def _identities(holders: Holders) -> Mapping[ObjectKey, tuple[str, ...]]:
     for root, name in names:
         own = remote_as.get((root, name), "")
         if not is_address(name):
-            found[ObjectKey(PEER_GROUP, root, name)] = (own,)
+            found[ObjectKey(PEER_GROUP, root, name)] = (own, distance.get((root, name), ""))
             continue
         group = group_of.get((root, name))
-        of_group = () if group is None else (group, remote_as.get((root, group), ""))
-        shared = () if group is None else sorted(families.get((root, group), []))
-        found[ObjectKey(NEIGHBOR, root, name)] = (own, *of_group, *shared)
+        if group is None:
+            found[ObjectKey(NEIGHBOR, root, name)] = (own,)
+            continue
+        distances = (distance.get((root, name), ""), distance.get((root, group), ""))
+        shared = sorted(families.get((root, group), []))
+        found[ObjectKey(NEIGHBOR, root, name)] = (
+            own,
+            group,
+            remote_as.get((root, group), ""),
+            *distances,
+            *shared,
+        )
     return found | import_identities(IMPORT, holders)
 
 

@@ -19,17 +19,17 @@ OSPF_INTERFACE = "OSPF interface"
 def _area_id(value: Any) -> Any:
     """Accept ``0`` as well as ``0.0.0.0``; the canonical text is dotted."""
     if isinstance(value, bool):
-        raise ValueError("an area is a number or has the form of an IPv4 address")
+        raise ValueError("must be an area: a number, or the form of an IPv4 address")
     if isinstance(value, int) or (isinstance(value, str) and value.isdecimal()):
         number = int(value)
         if number > 0xFFFFFFFF:
-            raise ValueError("an area is a number up to 4294967295 or an IPv4 address")
+            raise ValueError("must be an area: a number up to 4294967295, or the form of an IPv4 address")
         return str(IPv4Address(number))
     if isinstance(value, str):
         try:
             return str(IPv4Address(value))
         except ValueError:
-            raise ValueError("an area is a number or has the form of an IPv4 address") from None
+            raise ValueError("must be an area: a number, or the form of an IPv4 address") from None
     return value
 
 

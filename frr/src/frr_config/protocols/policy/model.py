@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from frr_config.protocols.policy.communities import plain_community
+from frr_config.protocols.policy.posix_regex import refusal
 from frr_config.references import InterfaceReference, RefersTo
 from frr_config.types import (
     Address,
@@ -18,6 +20,7 @@ from frr_config.types import (
     PermitDeny,
     Prefix,
     Sequence,
+    is_unicast,
 )
 
 Family = Literal["ipv4", "ipv6"]
@@ -44,10 +47,10 @@ class PrefixListRule(Model):
     def _lengths(self) -> Self:
         network = ip_network(self.prefix)
         low, top = network.prefixlen, network.max_prefixlen
-        if self.ge is not None and not low < self.ge <= top:
-            raise ValueError(f"ge must be longer than /{low} and at most {top}")
-        if self.le is not None and not low < self.le <= top:
-            raise ValueError(f"le must be longer than /{low} and at most {top}")
+        if self.ge is not None and not low <= self.ge <= top:
+            raise ValueError(f"ge must be at least the prefix's own length, {low}, and at most {top}")
+        if self.le is not None and not low <= self.le <= top:
+            raise ValueError(f"le must be at least the prefix's own length, {low}, and at most {top}")
         if self.ge is not None and self.le is not None and self.ge > self.le:
             raise ValueError("ge must not be greater than le")
         return self
@@ -72,10 +75,8 @@ class PrefixList(Model):
 
 
 def _regex(value: str) -> str:
-    try:
-        re.compile(value.replace("_", "(?:[,{}() ]|^|$)"))
-    except re.error as error:
-        raise ValueError(f"is not a regular expression: {error}") from None
+    if (why := refusal(value)) is not None:
+        raise ValueError(why)
     return value
 
 
@@ -109,7 +110,9 @@ def _community(value: str) -> str:
         return value
     match = re.fullmatch(r"(\d{1,5}):(\d{1,5})", value)
     if match is None or int(match[1]) > 65535 or int(match[2]) > 65535:
-        raise ValueError("is a community such as 65001:100 or a well-known name such as no-export (RFC 1997)")
+        raise ValueError(
+            "must be a community such as 65001:100 or a well-known name such as no-export (RFC 1997)"
+        )
     if int(match[1]) == 0 and int(match[2]) == 0:
         raise ValueError("0:0 is reserved (RFC 1997), and means every route to some routers")
     return f"{int(match[1])}:{int(match[2])}"
@@ -124,7 +127,7 @@ Community = Annotated[
 def _large_community(value: str) -> str:
     match = re.fullmatch(r"(\d{1,10}):(\d{1,10}):(\d{1,10})", value)
     if match is None or any(int(part) > 0xFFFFFFFF for part in match.groups()):
-        raise ValueError("is a large community such as 65001:1:2 (RFC 8092)")
+        raise ValueError("must be a large community such as 65001:1:2 (RFC 8092)")
     return ":".join(str(int(part)) for part in match.groups())
 
 
@@ -132,6 +135,19 @@ LargeCommunity = Annotated[
     str, AfterValidator(_large_community), Field(examples=["65001:1:2"], max_length=32)
 ]
 """A large community (RFC 8092)."""
+
+
+def _no_community_twice(name: str, values: tuple[str, ...]) -> None:
+    """Raises ValueError naming both spellings of a community that is there twice."""
+    spelled: dict[str, str] = {}
+    for value in values:
+        number = plain_community(value)
+        if number not in spelled:
+            spelled[number] = value
+        elif spelled[number] == value:
+            raise ValueError(f"{name} names {value} twice")
+        else:
+            raise ValueError(f"{name} names one twice: {spelled[number]} is {value}")
 
 
 class CommunityRule(Model):
@@ -144,8 +160,7 @@ class CommunityRule(Model):
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        if len(set(self.communities)) != len(self.communities):
-            raise ValueError("communities names one twice")
+        _no_community_twice("communities", self.communities)
         return self
 
 
@@ -176,7 +191,23 @@ class Match(Model):
     source_protocol: Literal["bgp", "connected", "kernel", "ospf", "static"] | None = Field(
         default=None, title="Source protocol"
     )
-    """The route was learned from this protocol; for route maps of zebra."""
+    """The route was learned from this protocol. BGP knows this from FRR 10 on, OSPF does not."""
+
+
+def _next_hop(value: str) -> str:
+    if not is_unicast(value):
+        raise ValueError(f"{value} cannot be a next hop: it is not the address of a host")
+    return value
+
+
+def _global_next_hop(value: str) -> str:
+    if ip_address(value).is_link_local:
+        raise ValueError(f"{value} is link-local: give a global address")
+    return _next_hop(value)
+
+
+_NextHop = Annotated[Address, AfterValidator(_next_hop)]
+_GlobalNextHop = Annotated[Address, AfterValidator(_global_next_hop)]
 
 
 class SetActions(Model):
@@ -192,9 +223,9 @@ class SetActions(Model):
     """Local weight; higher wins."""
     origin: Literal["igp", "incomplete"] | None = Field(default=None, title="Origin")
     """BGP ORIGIN."""
-    next_hop: Address | None = Field(default=None, title="IPv4 next hop")
+    next_hop: _NextHop | None = Field(default=None, title="IPv4 next hop")
     """IPv4 next hop."""
-    ipv6_next_hop: Address | None = Field(default=None, title="IPv6 next hop")
+    ipv6_next_hop: _GlobalNextHop | None = Field(default=None, title="IPv6 next hop")
     """IPv6 global next hop."""
     as_path_prepend: tuple[Asn, ...] = Field(default=(), max_length=10, title="Prepend AS path")
     """AS numbers put in front of the path."""
@@ -209,20 +240,18 @@ class SetActions(Model):
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """Route tag."""
     source: Address | None = Field(default=None, title="Preferred source")
-    """Source address of packets that this router itself sends by this route; for route maps of zebra."""
+    """Source address of packets that this router itself sends by this route. BGP and OSPF ignore it."""
 
     @model_validator(mode="after")
     def _families(self) -> Self:
         if self.next_hop is not None and ":" in self.next_hop:
-            raise ValueError("next_hop is an IPv4 address; use ipv6_next_hop")
+            raise ValueError("next_hop must be an IPv4 address: an IPv6 one belongs into ipv6_next_hop")
         if self.ipv6_next_hop is not None and ":" not in self.ipv6_next_hop:
-            raise ValueError("ipv6_next_hop is an IPv6 address")
+            raise ValueError("ipv6_next_hop must be an IPv6 address")
         if self.communities_additive and not self.communities:
             raise ValueError("communities_additive needs communities")
-        for name in ("communities", "large_communities"):
-            values = getattr(self, name)
-            if len(set(values)) != len(values):
-                raise ValueError(f"{name} has a duplicate entry")
+        _no_community_twice("communities", self.communities)
+        _no_community_twice("large_communities", self.large_communities)
         return self
 
 

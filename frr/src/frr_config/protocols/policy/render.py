@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from frr_config.line import Line
+from frr_config.protocols.policy.clauses import WORDS
 from frr_config.protocols.policy.communities import community_words
 from frr_config.protocols.policy.model import (
     CommunityList,
@@ -94,41 +95,26 @@ def _rule(rule: RouteMapRule) -> Iterator[str]:
 
 
 def _match(match: Match) -> Iterator[str]:
-    values = {
-        "ip address prefix-list": match.prefix_list,
-        "ipv6 address prefix-list": match.ipv6_prefix_list,
-        "as-path": match.as_path_list,
-        "community": match.community_list,
-        "interface": match.interface,
-        "metric": match.metric,
-        "tag": match.tag,
-        "source-protocol": match.source_protocol,
-    }
-    for words, value in values.items():
-        if value is not None:
+    for clause, words in WORDS.items():
+        if clause.part == "match" and (value := getattr(match, clause.field)) is not None:
             yield f"match {words} {value}"
 
 
 def _set(actions: SetActions) -> Iterator[str]:
-    values = {
-        "local-preference": actions.local_preference,
-        "metric": actions.metric,
-        "metric-type": actions.metric_type,
-        "weight": actions.weight,
-        "origin": actions.origin,
-        "ip next-hop": actions.next_hop,
-        "ipv6 next-hop global": actions.ipv6_next_hop,
-        "tag": actions.tag,
-        "src": actions.source,
-    }
-    for words, value in values.items():
-        if value is not None:
+    for clause, words in WORDS.items():
+        if clause.part == "set" and (value := _value(actions, clause.field)):
             yield f"set {words} {value}"
-    if actions.as_path_prepend:
-        yield f"set as-path prepend {' '.join(map(str, actions.as_path_prepend))}"
-    if actions.communities:
-        additive = " additive" if actions.communities_additive else ""
-        yield f"set community {community_words(actions.communities)}{additive}"
-    if actions.large_communities:
-        ordered = sorted(actions.large_communities, key=lambda text: tuple(map(int, text.split(":"))))
-        yield f"set large-community {' '.join(ordered)}"
+
+
+def _value(actions: SetActions, field: str) -> str:
+    """What is set, in FRR's words; empty for nothing."""
+    value = getattr(actions, field)
+    if value is None or value == ():
+        return ""
+    if field == "as_path_prepend":
+        return " ".join(map(str, value))
+    if field == "communities":
+        return community_words(value) + (" additive" if actions.communities_additive else "")
+    if field == "large_communities":
+        return " ".join(sorted(value, key=lambda text: tuple(map(int, text.split(":")))))
+    return str(value)

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from frr_config.protocols.augments import augmented
 from frr_config.references import AnyVrf, InterfaceReference
-from frr_config.types import Address, Model
+from frr_config.types import Address, Description, Model
 
 NEXT_HOP = "next hop"
 """Where other protocols add settings (``protocols/augments.py``)."""
@@ -43,11 +43,13 @@ class StaticRoute(Model):
     """Silently drop the packets that match."""
     tag: int | None = Field(default=None, ge=1, le=4294967295, title="Tag")
     """Route tag, matched by route maps at redistribution."""
+    description: Description = Field(default="", title="Description")
+    """Shown beside the route; the routing daemons do not get it."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if self.blackhole == bool(self.next_hops):
-            raise ValueError("give next_hops, or blackhole: true, and not both")
+            raise ValueError("give either next_hops or blackhole")
         keys = [(hop.address, hop.interface, hop.vrf) for hop in self.next_hops]
         if len(set(keys)) != len(keys):
             raise ValueError("next_hops names the same path twice")

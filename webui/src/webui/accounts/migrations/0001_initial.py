@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                         validators=[
                             django.core.validators.RegexValidator(
                                 "^[a-z][a-z0-9._-]{0,31}\\Z",
-                                "must be a small letter, then at most 31 of a-z 0-9 . _ -",
+                                "must be at most 32 of a-z 0-9 . _ -, and begin with one of a-z",
                             )
                         ],
                     ),

@@ -32,7 +32,10 @@ class User(AbstractBaseUser):
         max_length=32,
         unique=True,
         validators=[
-            RegexValidator(USERNAME_PATTERN, "must be a small letter, then at most 31 of a-z 0-9 . _ -")
+            RegexValidator(
+                USERNAME_PATTERN,
+                "must be at most 32 of a-z 0-9 . _ -, and begin with one of a-z",
+            )
         ],
     )
     role = models.CharField(max_length=16, choices=Role.choices, default=Role.VIEWER)

@@ -18,6 +18,7 @@ from webui.ui.forms.read_post import read
 from webui.ui.forms.read_schema import read_field, read_key
 from webui.ui.forms.schema import schema_at
 from webui.ui.pointers import join, last, parent
+from webui.ui.problem_words import said
 
 KEY = "@key"
 """Name of the input that holds the key of a new object."""
@@ -92,11 +93,12 @@ class ObjectForm:
         """The base of the form, as the page carries it."""
         return as_text(self.base)
 
-    def onto(self, now: Any) -> Any:
+    def onto(self, now: Any, running: Any = NOT_SAID) -> Any:
         """`now` with only the changes that the user made since the form was opened.
 
         A field that somebody else changed differently in the meantime gets an error with all three values;
         saving again then keeps the user's. The same applies to an object that was removed in the meantime.
+        ``running`` is the object as it runs, which tells whether the user's own change set changed it.
         """
         if self.base is NOT_SAID or not isinstance(self.value, dict):
             return self.value
@@ -106,7 +108,7 @@ class ObjectForm:
             return self.value
         value, conflicts = put_together(self.root, self.base, self.value, now)
         for conflict in conflicts:
-            self.place([Problem(self.pointer + conflict.path, told(conflict))])
+            self.place([Problem(self.pointer + conflict.path, told(conflict, running))])
             bound = next(
                 (one for one in self.root.walk() if one.pointer == self.pointer + conflict.path), None
             )
@@ -151,8 +153,8 @@ def _naming_the_item(bound: Bound, problem: Problem) -> str:
     ):
         item = str(bound.raw[int(index)]) if int(index) < len(bound.raw) else ""
         if item and item not in problem.message:
-            return f"{item}: {problem.message}"
-    return problem.message
+            return f"{item}: {said(problem)}"
+    return said(problem)
 
 
 def _is_about_key(problem: Problem, key: Bound) -> bool:

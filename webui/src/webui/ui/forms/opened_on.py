@@ -11,6 +11,7 @@ from appliance.config import pointer as pointers
 from appliance.config.merge import MergeConflict, merge
 from webui.ui.forms.bound import Bound
 from webui.ui.forms.field import Kind
+from webui.ui.pointers import get
 
 BASE = "@base"
 """Name of the input that carries it."""
@@ -58,11 +59,16 @@ def with_theirs(base: Any, conflict: MergeConflict) -> Any:
     return pointers.delete(base, conflict.path) if pointers.exists(base, conflict.path) else base
 
 
-def told(conflict: MergeConflict) -> str:
-    """All three values in a sentence."""
+def told(conflict: MergeConflict, running: Any = NOT_SAID) -> str:
+    """All three values in a sentence. Where ``running``, the object that runs, does not have their value, the
+    user's own change set has it, as by another tab.
+    """
+    is_own = running is not NOT_SAID and get(running or {}, conflict.path, None) != conflict.theirs
+    who = "your own changes have" if is_own else "somebody else has"
+    where = ", as by another tab of yours" if is_own else ""
     return (
-        f"somebody else has set this to {_words(conflict.theirs)}; it was {_words(conflict.base)} when"
-        " you opened the form. Save again to keep yours"
+        f"{who} set this to {_words(conflict.theirs)}{where}; it was"
+        f" {_words(conflict.base)} when you opened the form. Save again to keep yours"
     )
 
 

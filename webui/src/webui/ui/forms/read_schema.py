@@ -64,19 +64,27 @@ def read_field(name: str, schema: Schema, *, required: bool = False) -> Field:
     if must_refer(inner):
         return Field(kind=Kind.REFERENCE, **about)
     words, numbers = _words(inner)
+    offered = tuple(inner.get("x-offers", ())) or words
     return Field(
-        kind=Kind.TEXT, choices=words, integer_items=numbers, max_length=inner.get("maxLength"), **about
+        kind=Kind.TEXT, choices=offered, integer_items=numbers, max_length=inner.get("maxLength"), **about
     )
 
 
 def read_properties(schema: Schema) -> tuple[Field, ...]:
-    """The fields of an object, in the model's order but with required ones first."""
+    """The fields of an object, in the model's order but with required ones first, then groups one of which is
+    needed (``x-needed``).
+    """
     required = set(schema.get("required", ()))
+    needed = {name for name, below in schema.get("properties", {}).items() if below.get("x-needed")}
     fields = [
         read_field(name, below, required=name in required)
         for name, below in schema.get("properties", {}).items()
     ]
-    return tuple(sorted(fields, key=lambda field: (not field.required, field.kind in _BLOCKS)))
+    return tuple(sorted(fields, key=lambda field: _place(field, needed)))
+
+
+def _place(field: Field, needed: set[str]) -> tuple[bool, ...]:
+    return (not field.required, field.name not in needed, field.kind in _BLOCKS)
 
 
 def read_key(mapping: Schema, name: str = "") -> Field:

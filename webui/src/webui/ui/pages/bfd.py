@@ -4,7 +4,6 @@ watch.
 
 from collections.abc import Mapping
 
-from appliance.errors import MillraceError
 from appliance.state.bfd import BFD, BfdSession, BfdState
 from webui.agent import agent
 from webui.ui.pages.vrfs import has_vrfs, link_to_vrf
@@ -93,10 +92,7 @@ PAGE = Page(
 
 
 def _sessions() -> tuple[BfdSession, ...]:
-    try:
-        return agent().state(BFD).sessions
-    except MillraceError:  # the page has asked as well, and shows why there are no live values
-        return ()
+    return agent().state(BFD).sessions
 
 
 def _of_neighbor(row: Row) -> list[BfdSession]:

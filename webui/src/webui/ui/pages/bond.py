@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from appliance.errors import MillraceError
 from appliance.state.bonds import BONDS, BondMemberState, LacpPort
 from webui.agent import agent
 from webui.ui.tables.declaration import Panel
@@ -10,10 +9,7 @@ from webui.ui.tables.row import Row
 
 
 def _members(row: Row) -> Iterable[BondMemberState]:
-    try:
-        return agent().state(BONDS).members_of(row.name)
-    except MillraceError:  # the page has asked as well, and shows why there are no live values
-        return ()
+    return agent().state(BONDS).members_of(row.name)
 
 
 def _end(port: LacpPort | None) -> str | None:
@@ -42,6 +38,6 @@ MEMBERS = Panel(
     ),
     _members,
     lambda row: row.said("type") == "bond",
-    empty="The router says nothing about the members.",
+    empty="The router has no such bond, or none of its members.",
     wide=True,
 )

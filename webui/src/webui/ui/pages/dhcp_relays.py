@@ -44,7 +44,7 @@ PAGE = Page(
             noun="DHCP relay",
             plural="DHCP relays",
             mapping="/dhcp_relays",
-            live=Live(DHCP_RELAYS, _by_name, about=lambda answer: answer.words),
+            live=Live(DHCP_RELAYS, _by_name, about=lambda answer: answer.words, field="relays"),
             columns=(
                 Column(title="Clients' VRF", value=_vrf, when=has_vrfs),
                 Column(title="Clients' networks", look=Look.MONO, value=_networks),

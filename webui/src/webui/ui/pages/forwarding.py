@@ -27,8 +27,11 @@ def _drops(answer: Forwarding) -> Mapping[str, _Drop]:
 
 def _about(answer: Forwarding) -> str:
     """The period and content of the figures."""
+    words = " ".join(answer.words)
+    if answer.why_not("threads"):
+        return words
     since = "since VPP's start" if answer.seconds is None else f"of the last {answer.seconds:.0f} seconds"
-    return f"{' '.join(answer.words)} Counted {since}."
+    return f"{words} Counted {since}."
 
 
 def _share(row: Row) -> str:
@@ -53,14 +56,14 @@ PAGE = Page(
             plural="Workers",
             key_title="Thread",
             mono=True,
-            live=Live(FORWARDING, _threads, about=_about),
+            live=Live(FORWARDING, _threads, about=_about, field="threads"),
             columns=(
                 Column("packets", "Packets in", look=Look.NUMBER, live=True),
                 Column(title="Busy", value=_busy),
                 Column("packets_per_call", "Packets in a call", look=Look.NUMBER, live=True),
                 Column("clocks_per_packet", "Clocks for a packet", look=Look.NUMBER, live=True),
             ),
-            empty="Nothing is known about forwarding.",
+            empty="No packet came in.",
         ),
         Table(
             name="nodes",
@@ -69,7 +72,7 @@ PAGE = Page(
             key_title="Function of VPP",
             mono=True,
             called=lambda row: row.live("node"),
-            live=Live(FORWARDING, _nodes),
+            live=Live(FORWARDING, _nodes, field="nodes"),
             columns=(
                 Column("work", "What it does", live=True),
                 Column(title="Share", value=_share),
@@ -83,12 +86,12 @@ PAGE = Page(
         Table(
             name="drops",
             noun="reason",
-            plural="Dropped packets, since VPP's start",
+            plural="Dropped packets",
             key_title="Function and reason",
             sentence=True,
-            live=Live(FORWARDING, _drops),
+            live=Live(FORWARDING, _drops, field="drops"),
             columns=(Column("packets", "Packets", look=Look.NUMBER, live=True),),
-            empty="Nothing was dropped.",
+            empty="No drop was counted.",
         ),
     ),
 )

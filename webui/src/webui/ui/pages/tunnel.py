@@ -21,6 +21,6 @@ PANEL = Panel(
     "What the tunnel needs",
     (("Needs", lambda one: one.name), ("State", lambda one: one.state), ("Why not", lambda one: one.why)),
     _parts,
-    lambda row: row.said("type") == "gre",
+    lambda row: row.said("type") in ("gre", "ipip"),
     "It is disabled, or not running yet.",
 )

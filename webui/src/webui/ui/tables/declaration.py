@@ -87,6 +87,10 @@ class Live:
     """The REST path of a source that is not part of the state."""
     about: Callable[[Any], str] = lambda _: ""
     """The answer's remarks about its rows: a sentence below the table."""
+    field: str = ""
+    """Of a ``PartlyRead`` answer: the field that the rows are read from. Where it was not read, the table
+    says why instead of that there is nothing.
+    """
 
     @property
     def path(self) -> str:
@@ -278,6 +282,7 @@ class Panel:
     columns: tuple[tuple[str, Callable[[Any], Any]], ...]
     """Title and content for one row."""
     rows: Callable[[Row], Iterable[Any]]
+    """Raises MillraceError where they cannot be read: the panel then shows the reason."""
     when: Callable[[Row], bool]
     empty: str = "None."
     """The text where there are no rows."""

@@ -13,11 +13,12 @@ from appliance.config.schema import JsonSchema, refers_to
 from appliance.config.vrf_view import view_of
 from appliance.errors import NotFound
 from webui.ui.candidate import Candidate
+from webui.ui.page import look
 from webui.ui.pages import PANELS
 from webui.ui.pointers import MISSING, get, join, last, parent
 from webui.ui.setting_words import words_of
 from webui.ui.tables.cells import by_address, last_word, linked
-from webui.ui.tables.declaration import Link
+from webui.ui.tables.declaration import Link, Panel
 from webui.ui.tables.row import Row
 
 _LINES = 60
@@ -118,17 +119,18 @@ def _schema_at(pointer: str) -> JsonSchema:
 def panels_of(row: Row) -> list[ShownPanel]:
     """Other features' panels about the object."""
     mapping = view_of(parent(row.pointer))[1]
-    return [
-        ShownPanel(
-            panel.title,
-            tuple(title for title, _ in panel.columns),
-            tuple(tuple(value(one) for _, value in panel.columns) for one in panel.rows(row)),
-            panel.empty,
-            panel.wide,
-        )
-        for panel in PANELS
-        if panel.mapping == mapping and panel.when(row)
-    ]
+    return [_shown(panel, row) for panel in PANELS if panel.mapping == mapping and panel.when(row)]
+
+
+def _shown(panel: Panel, row: Row) -> ShownPanel:
+    found = look(lambda: tuple(panel.rows(row)), ())
+    return ShownPanel(
+        panel.title,
+        tuple(title for title, _ in panel.columns),
+        tuple(tuple(value(one) for _, value in panel.columns) for one in found.value),
+        f"Not known: {found.failure}" if found.failed else panel.empty,
+        panel.wide,
+    )
 
 
 def users_of(row: Row) -> list[Link]:

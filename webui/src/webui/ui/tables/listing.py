@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from appliance.config import schema
 from appliance.errors import NotFound
-from appliance.state.part import AnyPart, Part
+from appliance.state.part import AnyPart, Part, PartlyRead
 from webui.agent import agent
 from webui.ui.candidate import Candidate
 from webui.ui.objects import page_of
@@ -209,7 +209,8 @@ def kinds_of(table: Table) -> list[tuple[str, str]]:
 
 def kind_title(kind: str) -> str:
     """A kind as a title: ``sub_interface`` → ``Sub-interface``, ``gre`` → ``GRE``."""
-    return kind.upper() if len(kind) <= _ABBREVIATION else kind.replace("_", "-").capitalize()
+    abbreviated = len(kind) <= _ABBREVIATION or kind.startswith("ip")
+    return kind.upper() if abbreviated else kind.replace("_", "-").capitalize()
 
 
 class Asked:
@@ -242,7 +243,10 @@ class Asked:
         found = self.answer(table.live.source)
         if found.failed:
             return found
-        return Look(table.live.by_key(found.value), about=table.live.about(found.value))
+        about, field = table.live.about(found.value), table.live.field
+        if isinstance(found.value, PartlyRead) and (why := found.value.why_not(field)):
+            return Look({}, f"{why}.", about=about, answered=True)
+        return Look(table.live.by_key(found.value), about=about)
 
 
 def all_rows(table: Table, candidate: Candidate, live: Any) -> list[Row]:
@@ -294,6 +298,7 @@ def listing(table: Table, candidate: Candidate, live: Look, query: Query, sectio
     """The requested page of the table. Only rows of this page are made into cells."""
     rows = all_rows(table, candidate, live.value)
     cut = Paginator(chosen(table, rows, query), PER_PAGE).get_page(query.page)
+    failure = live.failure or (candidate.unread if table.mapping else "")
     return Listing(
         table=table,
         query=query,
@@ -301,8 +306,8 @@ def listing(table: Table, candidate: Candidate, live: Look, query: Query, sectio
         rows=shown_rows(table, cut.object_list, query.vrf),
         cut=cut,
         total=len(rows),
-        failure=live.failure,
-        away="" if live.answered else live.failure,
+        failure=failure,
+        away="" if live.answered else failure,
         about=live.about,
         section=section,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,13 +14,16 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from appliance.config.counted import counted
 from appliance.config.pointer import split
 from appliance.config.references import noun_of
+from appliance.errors import Problem
 from webui.ui.diff_text import Line, render
 from webui.ui.forms.bound import Bound
 from webui.ui.forms.field import Field
 from webui.ui.objects import page_of
 from webui.ui.pointers import get, join, last
+from webui.ui.problem_words import said_with_place
 from webui.ui.setting_words import words_of
 
 register = template.Library()
@@ -53,6 +56,23 @@ def page_url(pointer: str) -> str:
 def setting(pointer: str) -> str:
     """A place in the document as words: the object, and the setting in it."""
     return words_of(pointer)
+
+
+@register.filter(name="said_with_place")
+def problem_with_place(problem: Problem) -> str:
+    """A problem of the document, with the setting that it is about."""
+    return said_with_place(problem)
+
+
+@register.filter
+def folded(sentence: str, looked_at: Sequence[str]) -> str:
+    """A sentence of a plan's summary without the list of what was looked at, which stands folded below it."""
+    count = counted(len(looked_at), "kind of effect was", "kinds of effects were")
+    return (
+        sentence.replace(f"Looked at: {', '.join(looked_at)}", f"{count} looked at")
+        if looked_at
+        else sentence
+    )
 
 
 @register.simple_tag

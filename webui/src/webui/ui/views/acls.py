@@ -19,10 +19,11 @@ from webui.agent import agent
 from webui.changes import services as changes
 from webui.ui.api_call import call, calls_for, reads
 from webui.ui.candidate import Candidate
-from webui.ui.page import candidate_of, look, look_at_candidate, open_change, show, tell
+from webui.ui.page import candidate_of, look, look_at_candidate, missing, open_change, show, tell
 from webui.ui.pager import Pager, pager
 from webui.ui.pages.acls import CLEAR, since_cleared
 from webui.ui.pointers import MISSING, get, join
+from webui.ui.problem_words import said_with_place
 from webui.ui.rule_text import format_rule, parse
 from webui.ui.tables.declaration import Table
 from webui.ui.tables.listing import buttons_of
@@ -125,7 +126,7 @@ def _page(
     if settings is MISSING:
         settings = get(candidate.running, pointer)
     if settings is MISSING:
-        raise Http404(f"There is no access list {name}.")
+        raise missing(candidate, f"There is no access list {name}.")
     hits = _hits(name)
     here = reverse("ui:acl", args=[name])
     rules = _ordered(candidate.both(f"{pointer}/rules"))
@@ -152,8 +153,7 @@ def _page(
         "shown": shown,
         "rule_count": len(rules),
         "q": request.GET.get("q", ""),
-        "hits_of": f"/api/v1/counters/acls{join(name)}"
-        + (f"?first={rows[0].sequence}&last={rows[-1].sequence}" if rows else ""),
+        "hits_of": _hits_of(candidate, name, rows),
         "cleared": hits["cleared"],
         "buttons": tuple(
             buttons_of(_BUTTONS, Row(name, pointer, settings, hits if hits["rules"] else None, candidate))
@@ -171,6 +171,14 @@ def _page(
         ),
     }
     return show(request, "ui/acl.html", "acls", {**context, **(extra or {})}, status=status)
+
+
+def _hits_of(candidate: Candidate, name: str, rows: list[RuleRow]) -> str:
+    """Where the page asks for live hits of its rules; empty for a list that is not committed: it has none."""
+    if get(candidate.running, "/acls" + join(name)) is MISSING:
+        return ""
+    shown = f"?first={rows[0].sequence}&last={rows[-1].sequence}" if rows else ""
+    return f"/api/v1/counters/acls{join(name)}{shown}"
 
 
 def _rules_of(request: HttpRequest, name: str) -> dict[str, Any]:
@@ -219,9 +227,7 @@ def paste_rules(request: HttpRequest, name: str) -> HttpResponse:
         try:
             changes.edit(actor, open_change(request), f"/acls{join(name)}/rules", {**present, **pasted.rules})
         except ValidationFailed as error:
-            problems = [
-                f"{one.pointer.removeprefix(f'/acls{join(name)}/')}: {one.message}" for one in error.problems
-            ]
+            problems = [said_with_place(one) for one in error.problems]
     if problems:
         extra = {
             "paste_text": text,

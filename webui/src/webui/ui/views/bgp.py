@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from appliance.config.vrf_view import pointer_in
@@ -15,7 +15,7 @@ from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import calls_for, reads
 from webui.ui.candidate import Candidate
-from webui.ui.page import Live, look, look_at_candidate, show
+from webui.ui.page import Live, look, look_at_candidate, missing, show
 from webui.ui.pages.bgp import CLEAR, EXCHANGE_AGAIN, asn, sessions, status
 from webui.ui.pointers import MISSING, get, join
 from webui.ui.state import bgp_session
@@ -38,10 +38,11 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
     live = look(lambda: sessions(agent().state(BGP, BGP.asked(vrf.question))), {}) if vrf.runs else Live({})
     row = row_at(candidate, pointer, live.value.get(address))
     if row is None:
-        raise Http404(f"There is no BGP neighbor {address}.")
-    detail: BgpNeighborDetail | None = look(
+        raise missing(candidate, f"There is no BGP neighbor {address}.")
+    told = look(
         lambda: agent().state(BGP_NEIGHBOR, BgpNeighborQuery(address=address, vrf=vrf.name or None)), None
-    ).value
+    )
+    detail: BgpNeighborDetail | None = told.value
     return show(
         request,
         "ui/bgp_neighbor.html",
@@ -57,6 +58,7 @@ def bgp_neighbor(request: HttpRequest, address: str) -> HttpResponse:
             "description": row.said("description") or row.live("description", ""),
             "policies": _policies(row.settings),
             "facts": _facts(detail.model_dump()) if detail else [],
+            "session_unread": "" if told.answered else told.failure,
             "families": bgp_session(address, detail).families if detail else row.live("families", ()),
             "panels": panels_of(row),
             "users": users_of(row),

@@ -16,7 +16,7 @@ from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.ui.api_call import reads
-from webui.ui.page import look, look_at_candidate, show
+from webui.ui.page import look, look_at_candidate, missing, show
 from webui.ui.pager import last_offset
 from webui.ui.tables.detail import row_at
 from webui.ui.views.bgp import has_neighbor, neighbor_in
@@ -76,7 +76,7 @@ def bgp_routes(request: HttpRequest, direction: str, address: str) -> HttpRespon
     vrf = chosen_vrf(request, candidate, has_neighbor(candidate, address))
     row = row_at(candidate, neighbor_in(vrf.name, address), None)
     if row is None:
-        raise Http404(f"There is no BGP neighbor {address}.")
+        raise missing(candidate, f"There is no BGP neighbor {address}.")
     given = {name: request.GET.get(name, "").strip() for name in _FIELDS}
     live = look(lambda: agent().state(BGP_ROUTES, _asked(address, direction, vrf, given)), None, _TITLES)
     answer: BgpRoutes | None = live.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -30,14 +30,16 @@ from webui.changes import conflicts, services
 from webui.errors import MergeConflicts
 from webui.ui import commits, watches
 from webui.ui.api_call import call, reads
+from webui.ui.candidate import Candidate
 from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
 from webui.ui.objects import object_of
 from webui.ui.one_line import one_line
-from webui.ui.page import candidate_of, look, show, tell
+from webui.ui.page import candidate_of, look, look_at_candidate, show, tell
 from webui.ui.pager import pager
 from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.pointers import MISSING, get
+from webui.ui.problem_words import at_the_change, said
 from webui.ui.rolled_back import marked, told_by
 from webui.ui.signed_in import user_of
 from webui.ui.views.commits import say, waiting_for
@@ -116,7 +118,7 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
             "own_path": preview.own_path,
             "confirm_default_s": preview.confirm_default_s,
             "impacts": [impact for impact in dict.fromkeys(preview.impacts) if impact != "none"],
-            "problems": _problems(preview.problems),
+            "problems": _problems(preview.problems, _changed(candidate)),
             "conflicts": preview.conflicts,
         }
     elif change is not None and not change.is_empty:
@@ -129,9 +131,15 @@ def _page(request: HttpRequest, extra: dict[str, Any] | None = None, status: int
     return show(request, "ui/changes.html", "changes", context, status=status)
 
 
-def _problems(found: Iterable[Problem]) -> list[tuple[str, str, str]]:
+def _changed(candidate: Candidate) -> frozenset[str]:
+    """The objects that the change set changes."""
+    return frozenset(object_of(one.path) for one in candidate.changes if one.path)
+
+
+def _problems(found: Iterable[Problem], changed: Collection[str]) -> list[tuple[str, str, str]]:
     """Place, message, and the object in which to correct it."""
-    return [(one.pointer, one.message, _editable(one.pointer)) for one in found]
+    placed = (at_the_change(one, changed) for one in found)
+    return [(one.pointer, said(one), _editable(one.pointer)) for one in placed]
 
 
 def _editable(pointer: str) -> str:
@@ -204,7 +212,15 @@ def commit(request: HttpRequest) -> HttpResponse:
         return _page(request, {**kept, "conflicts": error.conflicts}, status=409)
     except ValidationFailed as error:
         failure = "It is not valid, so nothing was done."
-        return _page(request, {**kept, "problems": _problems(error.problems), "failure": failure}, status=422)
+        return _page(
+            request,
+            {
+                **kept,
+                "problems": _problems(error.problems, _changed(look_at_candidate(request)[0])),
+                "failure": failure,
+            },
+            status=422,
+        )
     except Conflict as error:
         return _page(request, {**kept, "failure": str(error)}, status=409)
     except StorageFull as error:

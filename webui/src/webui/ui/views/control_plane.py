@@ -78,7 +78,7 @@ def _state() -> tuple[ControlPlaneState, str]:
     return live.value, live.failure
 
 
-def _packets(request: HttpRequest, state: ControlPlaneState) -> dict[str, Any]:
+def _packets(request: HttpRequest, state: ControlPlaneState, failure: str) -> dict[str, Any]:
     titles = {**_TITLES, **{service.reason: service.title for service in state.services}}
     dropped = {row.interface: row.dropped for row in state.interfaces}
     accepted = {row.interface: row.accepted for row in state.interfaces}
@@ -86,6 +86,7 @@ def _packets(request: HttpRequest, state: ControlPlaneState) -> dict[str, Any]:
         "dropped": _counts(request, "dropped", dropped, titles),
         "accepted": _counts(request, "accepted", accepted, titles),
         "policers": state.policers,
+        "unread": failure,
     }
 
 
@@ -111,7 +112,7 @@ def control_plane(request: HttpRequest) -> HttpResponse:
     state, failure = _state()
     of_links = [service for service in state.services if service.by_interface]
     context = {
-        **_packets(request, state),
+        **_packets(request, state, failure),
         "services": [service for service in state.services if service.by_source],
         "of_links": of_links,
         "openings": pager(request, "openings", _openings(state, of_links, candidate), _INTERFACES),
@@ -125,4 +126,4 @@ def control_plane(request: HttpRequest) -> HttpResponse:
 @role_required(Role.VIEWER)
 def control_plane_counts(request: HttpRequest) -> HttpResponse:
     """The tables of packets, as a fragment."""
-    return render(request, "ui/control_plane_counts.html", _packets(request, _state()[0]))
+    return render(request, "ui/control_plane_counts.html", _packets(request, *_state()))

@@ -57,7 +57,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         "charted": charted,
         "chart_span": _SPANS.get(len(charted), "span-4"),
         "away": away or live.failure,
-        **_state(candidate.running),
+        **_state(candidate),
         "api_calls": reads(
             ("Status of the router", "/state/health"),
             ("Processors, memory, disks, versions", "/state/system"),
@@ -76,35 +76,42 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 def dashboard_state(request: HttpRequest) -> HttpResponse:
     """The parts of the dashboard that refresh every few seconds, as a fragment."""
     candidate, _ = look_at_candidate(request)
-    return render(
-        request, "ui/dashboard_refresh.html", {"shell": shell_of(request), **_state(candidate.running)}
-    )
+    return render(request, "ui/dashboard_refresh.html", {"shell": shell_of(request), **_state(candidate)})
 
 
-def _state(running: dict[str, Any]) -> dict[str, Any]:
+def _state(candidate: Candidate) -> dict[str, Any]:
     """The changing values; all viewers share one reading, so that more of them do not ask the router more
     often.
     """
     known: dict[str, Any] | None = cache.get("ui.dashboard")
     if known is None:
-        known = _ask(running)
+        known = _ask(candidate.running, candidate.unread)
         cache.set("ui.dashboard", known, _SHARED_S)
     return known
 
 
-def _ask(running: dict[str, Any]) -> dict[str, Any]:
-    counters = look(lambda: agent().counters(_COUNTERS), {}).value
-    health: Health = look(lambda: agent().state(HEALTH), Health(parts={})).value
-    sessions = look(lambda: bgp.sessions(agent().state(BGP)), {}).value
-    ospf = look(lambda: agent().state(OSPF), OspfState()).value
-    drops = counters.get("drops") or {}
-    workers = counters.get("workers") or []
+def _ask(running: dict[str, Any], unread: str) -> dict[str, Any]:
+    sampled = look(lambda: agent().counters(_COUNTERS), {})
+    judged = look(lambda: agent().state(HEALTH), Health(parts={}))
+    health: Health = judged.value
+    sessions = look(lambda: bgp.sessions(agent().state(BGP)), {})
+    ospf = look(lambda: agent().state(OSPF), OspfState())
+    machine = look(lambda: agent().state(SYSTEM), None)
+    drops = sampled.value.get("drops") or {}
+    workers = sampled.value.get("workers") or []
     alarms: Alarms = look(every_alarm, Alarms()).value
     return {
         "alarms": alarms.alarms[:_ALARMS],
         "more_alarms": max(0, len(alarms.alarms) - _ALARMS),
         "workers": workers,
-        "system": look(lambda: agent().state(SYSTEM), None).value,
+        "system": machine.value,
+        "unread": {
+            "bgp": unread or sessions.failure,
+            "ospf": unread or ospf.failure,
+            "health": judged.failure,
+            "drops": sampled.failure,
+            "system": machine.failure,
+        },
         "dataplane": look(lambda: agent().state(DATAPLANE), None).value,
         "feeder": look(lambda: agent().state(FEEDER), None).value,
         "drops": sorted(drops.items(), key=lambda drop: -_number(drop[1]))[:8],
@@ -115,11 +122,11 @@ def _ask(running: dict[str, Any]) -> dict[str, Any]:
         "sessions": [
             _session(row)
             for row in sorted(
-                rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions),
+                rows_of(Candidate(running, running, ()), "/routing/bgp/neighbors", sessions.value),
                 key=lambda row: by_address(row.name),
             )
         ],
-        "ospf_neighbors": ospf_neighbors(ospf),
+        "ospf_neighbors": ospf_neighbors(ospf.value),
         "runs_bgp": bool(running.get("routing", {}).get("bgp")),
         "runs_ospf": bool(running.get("routing", {}).get("ospf")),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -27,6 +28,7 @@ from webui.ui.forms.schema import UnknownPath, is_mapping, schema_at
 from webui.ui.objects import home_of, inside, place_of
 from webui.ui.page import candidate_of, open_change, show, tell
 from webui.ui.pointers import MISSING, get, join, parent
+from webui.ui.problem_words import at_the_change, said
 from webui.ui.tables.batch import refuse_used
 from webui.ui.tables.listing import kind_title
 from webui.ui.tables.offers import offer
@@ -113,7 +115,7 @@ def delete(request: HttpRequest, path: str) -> HttpResponse:
     except NotFound:
         tell(request, f"{place.title} is already gone.", "warning")
     except ValidationFailed as error:
-        reasons = "; ".join(problem.message for problem in error.problems)
+        reasons = "; ".join(map(said, error.problems))
         tell(request, f"{place.title} cannot be removed. {reasons}.", "error")
         return redirect(_back(request, place.list_url))
     else:
@@ -126,7 +128,8 @@ def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
     if not form.valid:
         return False
     actor, change = actor_of(request), open_change(request)
-    value = form.onto(get(changes.document(change), pointer, None))
+    running = what_runs(request).document.document
+    value = form.onto(get(changes.document(change), pointer, None), get(running, pointer, None))
     if form.error_count:
         return False
     known = what_runs(request)
@@ -142,8 +145,9 @@ def _save(request: HttpRequest, form: ObjectForm, pointer: str) -> bool:
         return False
     known.told(runs)
     tell(request, f"{place_of(pointer).title} is in your changes.")
-    for problem in _problems_at(problems, pointer):
-        tell(request, f"Before you commit: {problem.message}", "warning")
+    moved = (at_the_change(problem, (pointer,)) for problem in problems)
+    for problem in _problems_at(moved, pointer):
+        tell(request, f"Before you commit: {said(problem)}", "warning")
     return True
 
 
@@ -157,7 +161,7 @@ def _why_no_key(form: ObjectForm, otherwise: str) -> str:
     return otherwise
 
 
-def _problems_at(problems: list[Problem], pointer: str) -> list[Problem]:
+def _problems_at(problems: Iterable[Problem], pointer: str) -> list[Problem]:
     return [one for one in problems if one.pointer == pointer or one.pointer.startswith(pointer + "/")]
 
 

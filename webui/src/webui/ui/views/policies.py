@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.ui.api_call import calls_for
-from webui.ui.page import look_at_candidate, show
+from webui.ui.page import look_at_candidate, missing, show
 from webui.ui.pager import pager
 from webui.ui.pages.policies import ordered, phrases
 from webui.ui.pointers import join
@@ -26,7 +26,7 @@ def route_map(request: HttpRequest, name: str) -> HttpResponse:
     pointer = "/routing/policy/route_maps" + join(name)
     row = row_at(candidate, pointer)
     if row is None:
-        raise Http404(f"There is no route map {name}.")
+        raise missing(candidate, f"There is no route map {name}.")
     ruled = pager(request, "rules", ordered(candidate.both(f"{pointer}/rules")), _RULES)
     rules = [
         {

@@ -21,6 +21,7 @@ from webui.ui.guarded import View
 from webui.ui.page import Live, candidate_of, look_at_candidate, open_change, show, tell
 from webui.ui.pages import TABLES
 from webui.ui.pointers import get
+from webui.ui.problem_words import said
 from webui.ui.signed_in import user_of
 from webui.ui.tables.batch import switched, without
 from webui.ui.tables.declaration import Fact, Page, Table
@@ -81,7 +82,7 @@ def _page(request: HttpRequest, page: Page) -> HttpResponse:
             "tabs": [
                 (
                     one,
-                    len(candidate.both(one.mapping)) if one.mapping else None,
+                    len(candidate.both(one.mapping)) if one.mapping and not candidate.unread else None,
                     one == tables[0],
                     Query(kind=one.name, vrf=vrf.name).address(),
                 )
@@ -137,7 +138,8 @@ def _instance(page: Page, candidate: Candidate, asked: Asked, tables: list[Table
         "runs": now is not None,
         "facts": facts,
         "mark": candidate.mark(page.instance.pointer),
-        "absent": page.instance.absent,
+        "absent": f"Not known: {candidate.unread}" if candidate.unread else page.instance.absent,
+        "unread": bool(candidate.unread),
         "setup": page.instance.setup,
         "edit": page.instance.edit,
     }
@@ -233,7 +235,7 @@ def act(request: HttpRequest, name: str) -> HttpResponse:
             objects = switched(document, found.mapping, there, action == "enable")
         changes.edit(actor, change, found.mapping, objects)
     except ValidationFailed as error:
-        reasons = "; ".join(problem.message for problem in error.problems[:5])
+        reasons = "; ".join(map(said, error.problems[:5]))
         tell(request, f"Nothing was {action}d. {reasons}.", "error")
         return redirect(back)
     words = found.noun if len(there) == 1 else found.plural[:1].lower() + found.plural[1:]

@@ -25,6 +25,7 @@ FILES: tuple[tuple[str, ...], ...] = (
     ("bond_link", "bond_member"),
     ("loopback_link",),
     ("gre_link",),
+    ("ipip_link",),
     ("vlan_link",),
     ("vrf_member",),
     ("nat_translation", "nat_mappings", "nat_timeouts", "nat_address"),

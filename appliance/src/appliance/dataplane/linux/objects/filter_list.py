@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
+from appliance.config.counted import counted
 from appliance.config.pointer import escape
 from appliance.dataplane.linux.access import Access
 from appliance.dataplane.linux.dump import Dump
@@ -48,7 +49,7 @@ class FilterList(LinuxObject):
 
     def describe_create(self) -> str:
         """``add access list edge-in with 12 rules``."""
-        return f"add {self.label()} with {len(self.rules)} rules"
+        return f"add {self.label()} with {counted(len(self.rules), 'rule')}"
 
     def describe_update(self, before: Self) -> str:
         """``change access list edge-in: rules 10, 20``."""

@@ -1,5 +1,5 @@
-// What was typed and not saved survives a reload: kept in this tab's sessionStorage, by address.
-// Secrets are never kept.
+// What was typed and not saved survives a reload: kept in this tab's sessionStorage, by address. A form that is opened again
+// later, as that of the next new object is, is not filled with it: it is offered there. Secrets are never kept.
 import { setPicked } from "./pickers.js";
 
 const PREFIX = "millrace.draft:";
@@ -58,32 +58,44 @@ function reindex(row, marker, index) {
   }
 }
 
-function offerDiscard(form) {
+// Why a draft is back, or that it is only offered: one sentence of the note is shown.
+function say(form, why) {
   const note = form.querySelector("[data-draft-note]");
-  if (note) note.hidden = false;
+  if (!note) return;
+  note.hidden = false;
+  for (const said of note.querySelectorAll("[data-draft-said]")) said.hidden = said.dataset.draftSaid !== why;
+  note.querySelector("[data-draft-restore]").hidden = why !== "offered";
 }
 
-// What was sent is forgotten once a page follows that is not the login; after a login it is offered again.
+// Whether this page shows again what the tab showed before: then what was typed belongs into it.
+function shownAgain() {
+  return ["reload", "back_forward"].includes(window.performance.getEntriesByType("navigation")[0]?.type);
+}
+
+// What was sent is forgotten once a page follows that is not the login; after a login it is back.
 function settle() {
   if (document.querySelector("[data-login]")) {
     window.sessionStorage.setItem(LOGGED_IN, "1");
-    return;
+    return "";
   }
   const sent = window.sessionStorage.getItem(SENT);
-  if (sent && !window.sessionStorage.getItem(LOGGED_IN)) window.sessionStorage.removeItem(sent);
+  const loggedIn = window.sessionStorage.getItem(LOGGED_IN);
+  if (sent && !loggedIn) window.sessionStorage.removeItem(sent);
   window.sessionStorage.removeItem(SENT);
   window.sessionStorage.removeItem(LOGGED_IN);
+  if (loggedIn) return "signed-in";
+  return shownAgain() ? "reloaded" : "offered";
 }
 
 export function startDrafts() {
-  settle();
+  const why = settle();
   for (const form of document.querySelectorAll("form[data-object-form]")) {
     const before = JSON.stringify(entries(form));
     const stored = window.sessionStorage.getItem(key(form));
     const rejected = form.hasAttribute("data-rejected");
     if (stored && stored !== before && !rejected) {
-      restore(form, JSON.parse(stored));
-      offerDiscard(form);
+      if (why !== "offered") restore(form, JSON.parse(stored));
+      say(form, why);
     }
     const save = () => {
       const now = JSON.stringify(entries(form));
@@ -94,9 +106,18 @@ export function startDrafts() {
     form.addEventListener("change", save);
     // Sent is not saved yet: the session may have ended. The page that follows decides (see `settle`).
     form.addEventListener("submit", () => window.sessionStorage.setItem(SENT, key(form)));
+    form.querySelector("[data-draft-restore]")?.addEventListener("click", () => {
+      restore(form, JSON.parse(stored));
+      save();
+      say(form, "restored");
+    });
     form.querySelector("[data-draft-discard]")?.addEventListener("click", () => {
       window.sessionStorage.removeItem(key(form));
-      window.location.reload();
+      const note = form.querySelector("[data-draft-note]");
+      // What was only offered is not in the form: what was typed there since stays.
+      if (note.querySelector("[data-draft-restore]").hidden) window.location.reload();
+      else note.hidden = true;
     });
+    form.querySelector("[data-draft-cancel]")?.addEventListener("click", () => window.sessionStorage.removeItem(key(form)));
   }
 }

@@ -6,23 +6,20 @@ from ipaddress import ip_address
 
 from appliance.config.document import RouterConfig
 from appliance.config.interface_address import address_of
-from appliance.features.gre.model import Gre
+from appliance.features.tunnels.model import Tunnel
 from frr_config.types import IpAddress
 
-OVERHEAD_BYTES = {4: 24, 6: 44}
-"""What a tunnel adds to each packet: an IP header of the version, and 4 bytes of GRE."""
 
-
-def destination_of(gre: Gre) -> IpAddress:
+def destination_of(tunnel: Tunnel) -> IpAddress:
     """Where the tunnel ends."""
-    return ip_address(gre.destination)
+    return ip_address(tunnel.destination)
 
 
-def source_of(config: RouterConfig, gre: Gre) -> IpAddress | None:
+def source_of(config: RouterConfig, tunnel: Tunnel) -> IpAddress | None:
     """Where it begins; None if the interface it names has no address of the destination's family."""
-    if gre.carrier is None:
-        return ip_address(gre.source)
-    interface = config.interfaces.get(gre.carrier)
-    version = destination_of(gre).version
+    if tunnel.carrier is None:
+        return ip_address(tunnel.source)
+    interface = config.interfaces.get(tunnel.carrier)
+    version = destination_of(tunnel).version
     own = (address_of(one).ip for one in interface.addresses) if interface is not None else ()
     return next((one for one in own if one.version == version), None)

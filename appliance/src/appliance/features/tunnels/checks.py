@@ -8,29 +8,29 @@ from ipaddress import ip_network
 from appliance.config.context import Context, address, family_title
 from appliance.config.pointer import join
 from appliance.errors import Problem
-from appliance.features.gre.ends import OVERHEAD_BYTES, destination_of, source_of
-from appliance.features.gre.model import Gre
+from appliance.features.tunnels.ends import destination_of, source_of
+from appliance.features.tunnels.model import Tunnel
 from frr_config.types import IpAddress, IpNetwork
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Each begins at an address of this router and ends at another's; no two are the same tunnel."""
-    tunnels = dict(sorted(context.config.interfaces_of(Gre)))
+    tunnels = dict(sorted(context.config.interfaces_of(Tunnel)))
     if not tunnels:
         return
-    taken: dict[tuple[IpAddress, IpAddress], str] = {}
-    sound: dict[str, Gre] = {}
+    taken: dict[tuple[str, IpAddress, IpAddress], str] = {}
+    sound: dict[str, Tunnel] = {}
     ways = _Ways(context.default)
-    for name, gre in tunnels.items():
-        problems = [*_vrfs(context, name, gre), *_ends(context, name, gre, taken)]
+    for name, tunnel in tunnels.items():
+        problems = [*_vrfs(context, name, tunnel), *_ends(context, name, tunnel, taken)]
         yield from problems
         if not problems:
-            sound[name] = gre
-            yield from _size(context, ways, name, gre)
-    for name in _never_out({name: _of_tunnels(gre.carrier, sound) for name, gre in sound.items()}):
+            sound[name] = tunnel
+            yield from _size(context, ways, name, tunnel)
+    for name in _never_out({name: _of_tunnels(tunnel.carrier, sound) for name, tunnel in sound.items()}):
         message = f"{tunnels[name].source} is a tunnel, and following its source leads only to more tunnels"
         yield Problem(_path(name, "source"), message)
-    leading = {name: ways.to(destination_of(gre)) & sound.keys() for name, gre in sound.items()}
+    leading = {name: ways.to(destination_of(tunnel)) & sound.keys() for name, tunnel in sound.items()}
     for name in _never_out(leading):
         through = " and ".join(sorted(leading[name]))
         message = (
@@ -44,12 +44,12 @@ def _path(name: str, field: str) -> str:
     return join(["interfaces", name, field])
 
 
-def _vrfs(context: Context, name: str, gre: Gre) -> Iterator[Problem]:
+def _vrfs(context: Context, name: str, tunnel: Tunnel) -> Iterator[Problem]:
     """Tunnels use only the default table, outside and inside."""
-    if gre.vrf is not None:
+    if tunnel.vrf is not None:
         yield Problem(_path(name, "vrf"), f"{name} is a tunnel, and tunnels can only be in the default VRF")
-    source = source_of(context.config, gre)
-    begins = gre.carrier or (None if source is None else _own(context).get(source))
+    source = source_of(context.config, tunnel)
+    begins = tunnel.carrier or (None if source is None else _own(context).get(source))
     interface = context.config.interfaces.get(begins or "")
     if interface is not None and interface.vrf is not None:
         message = f"{begins} is in VRF {interface.vrf}, and tunnels can only begin in the default VRF"
@@ -62,9 +62,9 @@ def _own(context: Context) -> Mapping[IpAddress, str]:
 
 
 def _ends(
-    context: Context, name: str, gre: Gre, taken: dict[tuple[IpAddress, IpAddress], str]
+    context: Context, name: str, tunnel: Tunnel, taken: dict[tuple[str, IpAddress, IpAddress], str]
 ) -> Iterator[Problem]:
-    to = destination_of(gre)
+    to = destination_of(tunnel)
     version = "ipv6" if to.version == 6 else "ipv4"
     if to.is_multicast or to.is_unspecified or to.is_loopback or (to.version == 6 and to.is_link_local):
         yield Problem(_path(name, "destination"), f"{to} cannot be the other end of a tunnel")
@@ -73,12 +73,13 @@ def _ends(
         message = f"{to} is this router's own address, on {owner}"
         yield Problem(_path(name, "destination"), message)
         return
-    if version == "ipv6" and (lacking := context.capabilities.lacking.get("gre_over_ipv6")) is not None:
+    lacking = context.capabilities.lacking.get(f"{tunnel.type}_over_{version}")
+    if lacking is not None:
         yield Problem(_path(name, "destination"), lacking)
-    source = source_of(context.config, gre)
+    source = source_of(context.config, tunnel)
     if source is None:
-        if gre.carrier in context.config.interfaces:
-            message = f"{gre.source} has no {family_title(version)} address, and {to} is one"
+        if tunnel.carrier in context.config.interfaces:
+            message = f"{tunnel.source} has no {family_title(version)} address, and {to} is one"
             yield Problem(_path(name, "source"), message)
     elif source.version != to.version:
         other = family_title("ipv6" if source.version == 6 else "ipv4")
@@ -88,20 +89,20 @@ def _ends(
         yield Problem(_path(name, "source"), f"{source} is not an address of this router's interfaces")
     elif begins == name:
         yield Problem(_path(name, "source"), f"{source} is inside the tunnel: give one outside it")
-    elif taken.setdefault((source, to), name) != name:
-        message = f"{taken[source, to]} is already the tunnel from {source} to {to}"
+    elif (first := taken.setdefault((tunnel.type, source, to), name)) != name:
+        message = f"{first} is already the tunnel from {source} to {to}"
         yield Problem(_path(name, "destination"), message)
 
 
-def _size(context: Context, ways: _Ways, name: str, gre: Gre) -> Iterator[Problem]:
+def _size(context: Context, ways: _Ways, name: str, tunnel: Tunnel) -> Iterator[Problem]:
     """Its largest packet fits the interfaces it leaves by; if those are unknown, any that it can."""
     interfaces = context.config.interfaces
-    mtus = [interfaces[one].mtu for one in ways.to(destination_of(gre))] or ways.mtus
-    overhead = OVERHEAD_BYTES[destination_of(gre).version]
-    if mtus and gre.mtu + overhead > max(mtus):
+    mtus = [interfaces[one].mtu for one in ways.to(destination_of(tunnel))] or ways.mtus
+    overhead = tunnel.overhead_bytes[destination_of(tunnel).version]
+    if mtus and tunnel.mtu + overhead > max(mtus):
         message = (
-            f"packets of {gre.mtu} bytes do not fit with {overhead} bytes of headers added: the largest MTU "
-            f"they can leave by is {max(mtus)}; set at most {max(mtus) - overhead}"
+            f"packets of {tunnel.mtu} bytes do not fit with {overhead} bytes of headers added: the largest "
+            f"MTU they can leave by is {max(mtus)}; set at most {max(mtus) - overhead}"
         )
         yield Problem(_path(name, "mtu"), message)
 
@@ -120,7 +121,7 @@ class _Ways:
         self.mtus = [
             one.mtu
             for one in context.config.interfaces.values()
-            if one.link is not None and not isinstance(one, Gre)
+            if one.link is not None and not isinstance(one, Tunnel)
         ]
 
     def to(self, destination: IpAddress) -> frozenset[str]:
@@ -148,7 +149,7 @@ def _holding(one: IpAddress, lengths: Sequence[tuple[int, int]]) -> Iterator[IpN
             yield host.supernet(new_prefix=length)
 
 
-def _of_tunnels(name: str | None, tunnels: Mapping[str, Gre]) -> frozenset[str]:
+def _of_tunnels(name: str | None, tunnels: Mapping[str, Tunnel]) -> frozenset[str]:
     return frozenset() if name is None or name not in tunnels else frozenset((name,))
 
 

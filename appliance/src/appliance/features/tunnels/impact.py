@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from appliance.config.document import RouterConfig
 from appliance.config.interface_address import address_of
 from appliance.config.pointer import join
-from appliance.features.gre.ends import destination_of, source_of
-from appliance.features.gre.model import Gre
+from appliance.features.tunnels.ends import destination_of, source_of
+from appliance.features.tunnels.model import Tunnel
 from appliance.impact.analysis import Analysis
 from appliance.impact.change import Change, is_up
 from appliance.impact.result import Finding
@@ -19,10 +19,10 @@ def ends(change: Change) -> Iterator[Finding]:
     """Tunnels that remain, but get another source or lose the route to the other end."""
     # The outer packets of tunnels are always routed by the main table.
     seen = change.main
-    for name, now in change.after.interfaces_of(Gre):
+    for name, now in change.after.interfaces_of(Tunnel):
         change.in_time()
         was = change.before.interfaces.get(name)
-        if not isinstance(was, Gre) or not (is_up(change.before, name) and is_up(change.after, name)):
+        if not isinstance(was, Tunnel) or not (is_up(change.before, name) and is_up(change.after, name)):
             continue
         earlier, source = source_of(change.before, was), source_of(change.after, now)
         if earlier != source:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from appliance.config.document import RouterConfig
 from appliance.config.interface_address import address_of
 from appliance.config.pointer import join
-from appliance.features.gre.ends import destination_of, source_of
-from appliance.features.gre.model import Gre
+from appliance.features.tunnels.ends import destination_of, source_of
+from appliance.features.tunnels.model import Tunnel
 from appliance.impact.change import is_up
 from appliance.liveness.declaration import Need, Thing, of_things
 from appliance.state.object_state import ObjectPart
@@ -16,10 +16,10 @@ from appliance.state.object_state import ObjectPart
 
 def things(config: RouterConfig) -> Iterator[Thing]:
     """Each enabled tunnel."""
-    for name, gre in config.interfaces_of(Gre):
-        if not gre.enabled:
+    for name, tunnel in config.interfaces_of(Tunnel):
+        if not tunnel.enabled:
             continue
-        far, source = str(destination_of(gre)), source_of(config, gre)
+        far, source = str(destination_of(tunnel)), source_of(config, tunnel)
         owner = next(
             (
                 other
@@ -30,9 +30,9 @@ def things(config: RouterConfig) -> Iterator[Thing]:
         )
         begins = owner is not None and is_up(config, owner)
         known = ObjectPart(
-            name=f"source {gre.source}",
+            name=f"source {tunnel.source}",
             state="working" if begins else "inactive",
-            why="" if begins else f"{owner or gre.source}, where it begins, is down",
+            why="" if begins else f"{owner or tunnel.source}, where it begins, is down",
         )
         need = Need(f"far end {far}", far, not_by=name, side="outside the tunnel")
         yield Thing(join(["interfaces", name]), "tunnel", name, (need,), (known,))

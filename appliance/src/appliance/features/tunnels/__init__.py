@@ -1,0 +1,1 @@
+"""What tunnels to other routers have in common, whatever carries their packets."""
