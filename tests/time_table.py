@@ -7,7 +7,7 @@ one after another, and no run is shorter than its longest lab.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -37,7 +37,7 @@ class TimeTable:
 
     def __init__(self) -> None:
         self.tests: Counter[str] = Counter()
-        self._seconds_of: Counter[str] = Counter()
+        self._seconds_of: dict[str, float] = defaultdict(float)
         self._features_of: dict[str, list[str]] = {}
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
@@ -66,20 +66,24 @@ class TimeTable:
         total = sum(self._seconds_of.values())
         yield f"{total:8.1f} s in {self.tests.total()} tests of {len(files)} files"
         yield f"the {min(_SLOWEST, len(files))} slowest files:"
-        for file, seconds in files.most_common(_SLOWEST):
+        for file, seconds in _largest_first(files)[:_SLOWEST]:
             yield f"{seconds:8.1f} s  {file} ({self.tests[file]} tests)"
         for title, sums in (("labs:", labs), ("features:", features)):
             if sums:
                 yield title
-            for name, seconds in sums.most_common():
+            for name, seconds in _largest_first(sums):
                 yield f"{seconds:8.1f} s  {name}"
 
-    def _sums(self, names_of: Callable[[str], list[str]]) -> Counter[str]:
-        sums: Counter[str] = Counter()
+    def _sums(self, names_of: Callable[[str], list[str]]) -> dict[str, float]:
+        sums: dict[str, float] = defaultdict(float)
         for nodeid, seconds in self._seconds_of.items():
             for name in filter(None, names_of(nodeid)):
                 sums[name] += seconds
         return sums
+
+
+def _largest_first(sums: dict[str, float]) -> list[tuple[str, float]]:
+    return sorted(sums.items(), key=lambda item: -item[1])
 
 
 def _file_of(nodeid: str) -> str:
