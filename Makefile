@@ -5,8 +5,6 @@
 
 # vpp or linux; left empty, the lab takes VPP where it is installed.
 DATAPLANE ?=
-# feeder or linux-nl: the program that carries FRR's routes into VPP; left empty, the feeder.
-ROUTES ?=
 # postgres; left empty, the embedded SQLite and in-process jobs.
 DATABASE ?=
 # Further arguments for pytest, as in: make test PYTEST="-k bgp"
@@ -17,6 +15,9 @@ JOBS ?=
 # A feature's name, as in: make test FEATURE=bfd
 FEATURE ?=
 
+# 1: the tests that need neither root nor a lab nor a server, as a contributor runs them before a commit.
+QUICK ?=
+
 # The image: where VPP's packages come from (fdio, dir:PATH or none), its version, and a Debian mirror or snapshot
 # instead of the one this machine's apt uses.
 VPP_SOURCE ?= fdio
@@ -24,14 +25,18 @@ VERSION ?=
 DEBIAN_MIRROR ?=
 DEBIAN_SECURITY_MIRROR ?=
 
+ifneq ($(filter-out feeder,$(ROUTES)),)
+$(error ROUTES=$(ROUTES): only the feeder carries FRR's routes into VPP now (docs/adr/0063-linux-nl-is-gone.md))
+endif
+
 PYTHON := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE := 1
 
 help:
 	@echo "make up [DATAPLANE=vpp|linux] [DATABASE=postgres]   set up and start the lab and the whole stack"
-	@echo "                                                    ROUTES=linux-nl: FRR's routes by linux_nl, not the FIB feeder"
 	@echo "make down                                           remove what make up made"
 	@echo "make test [FEATURE=bfd] [PYTEST=...]                set up and run every test that needs no image, or one feature's"
+	@echo "make test QUICK=1                                   without root, labs and servers, in some minutes"
 	@echo "make bench                                          print the numbers of tests/bench"
 	@echo "make soak [PYTEST=...]                              long campaigns of tests/soak: faults, growth, hostile peers"
 	@echo "make soak-impact [MILLRACE_ROUNDS=500]              random commits under mixed traffic: foretold, then measured"
@@ -40,13 +45,24 @@ help:
 	@echo "make image-compare [VPP_SOURCE=...]                 build twice and list every difference"
 	@echo "make lint | format | lock | assets | clean"
 
+ifneq ($(QUICK),)
+
+test:
+	@setup/packages.sh python node
+	@setup/python.sh
+	@setup/assets.sh
+	@$(PYTHON) -m pytest -n $(or $(JOBS),3) --time-table --quick $(if $(FEATURE),--feature '$(FEATURE)') \
+	    tests/unit tests/golden tests/property tests/api $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+
+endif
+
 # Namespaces and Debian's packages need root.
 ifneq ($(shell id -u),0)
 
-up down test bench soak soak-impact ova image-tools image-test image-compare clean:
+up down $(if $(QUICK),,test) bench soak soak-impact ova image-tools image-test image-compare clean:
 	@echo "millrace: 'make $@' needs root (network namespaces, Debian packages): running it through sudo" >&2
 	@sudo -E $(MAKE) --no-print-directory $@ \
-	    DATAPLANE='$(DATAPLANE)' ROUTES='$(ROUTES)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' FEATURE='$(FEATURE)' \
+	    DATAPLANE='$(DATAPLANE)' DATABASE='$(DATABASE)' PYTEST='$(value PYTEST)' FEATURE='$(FEATURE)' \
 	    VPP_SOURCE='$(VPP_SOURCE)' VERSION='$(VERSION)' \
 	    DEBIAN_MIRROR='$(DEBIAN_MIRROR)' DEBIAN_SECURITY_MIRROR='$(DEBIAN_SECURITY_MIRROR)'
 
@@ -57,18 +73,22 @@ up:
 	@$(if $(filter vpp,$(DATAPLANE)),setup/vpp.sh)
 	@setup/python.sh
 	@setup/assets.sh
-	@exec $(PYTHON) -m lab up $(if $(DATAPLANE),--dataplane $(DATAPLANE)) $(if $(ROUTES),--routes $(ROUTES)) \
+	@exec $(PYTHON) -m lab up $(if $(DATAPLANE),--dataplane $(DATAPLANE)) \
 	    $(if $(DATABASE),--database $(DATABASE))
 
 down:
 	@if [ -x $(PYTHON) ]; then exec $(PYTHON) -m lab down; else echo "millrace: nothing was set up here" >&2; fi
 
+ifeq ($(QUICK),)
+
 test:
 	@setup/packages.sh python node lab rust database test
 	@setup/python.sh
 	@setup/assets.sh
-	@$(PYTHON) -m pytest -n $(or $(JOBS),3) \
+	@$(PYTHON) -m pytest -n $(or $(JOBS),3) --time-table \
 	    $(if $(FEATURE),--feature '$(FEATURE)') $(PYTEST); status=$$?; setup/give_back.sh; exit $$status
+
+endif
 
 bench:
 	@setup/packages.sh python node lab rust database

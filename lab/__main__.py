@@ -14,7 +14,7 @@ from lab.build import Lab, Wanted
 from lab.errors import LabConflict, LabError
 from lab.kernel_settings import Register
 from lab.layout import REPOSITORY, Layout
-from lab.namespaces import LIVE_PREFIX, Dataplane, Routes, routes_by_default
+from lab.namespaces import LIVE_PREFIX
 from lab.state import LabState
 from lab.topology import Topology, remove_tree
 
@@ -86,8 +86,6 @@ def _status(arguments: argparse.Namespace, layout: Layout) -> int:
         print(json.dumps(told, indent=1))
     else:
         print(f"data plane {record.dataplane} ({record.dataplane_reason}), database {record.database}")
-        if record.dataplane == "vpp":
-            print(f"routes by {record.routes}")
         for name, seen in sorted(states.items()):
             print(f"  {name:<16} {seen}")
         for name, seen in problems.items():
@@ -101,7 +99,6 @@ def _wanted(arguments: argparse.Namespace, layout: Layout, record: LabState | No
         recorded = _recorded(layout, record)
         asked = {
             "data plane": (None if arguments.dataplane == "auto" else arguments.dataplane, record.dataplane),
-            "routes by": (arguments.routes, record.routes),
             "database": (arguments.database, record.database),
             "prefix": (arguments.prefix, record.prefix),
             "stage": (arguments.only, record.stage),
@@ -116,17 +113,10 @@ def _wanted(arguments: argparse.Namespace, layout: Layout, record: LabState | No
         prefix=arguments.prefix or LIVE_PREFIX,
         dataplane=choice.dataplane,
         reason=choice.reason,
-        routes=_routes(arguments.routes, choice.dataplane),
         database=arguments.database or "sqlite",
         stage=arguments.only or "all",
         initial_commit=not arguments.empty,
     )
-
-
-def _routes(asked: Routes | None, dataplane: Dataplane) -> Routes:
-    if asked == "feeder" and dataplane != "vpp":
-        raise LabConflict("the feeder puts routes into VPP, and the data plane of this lab is the kernel")
-    return asked or routes_by_default(dataplane)
 
 
 def _recorded(layout: Layout, record: LabState) -> Wanted:
@@ -135,7 +125,6 @@ def _recorded(layout: Layout, record: LabState) -> Wanted:
         prefix=record.prefix,
         dataplane=record.dataplane,
         reason=record.dataplane_reason,
-        routes=record.routes,
         database=record.database,
         stage=record.stage,
         initial_commit=record.initial_commit,
@@ -179,11 +168,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     up = commands.add_parser("up", help="start the lab, or repair it; then print how to reach it")
     up.add_argument("--dataplane", choices=("vpp", "linux", "auto"))
-    up.add_argument(
-        "--routes",
-        choices=("feeder", "linux-nl"),
-        help="what carries FRR's routes into VPP; default feeder",
-    )
     up.add_argument("--database", choices=("sqlite", "postgres"))
     up.add_argument("--only", choices=("topology", "routing", "agent", "all"), help="how far to go")
     up.add_argument("--empty", action="store_true", help="commit no first document")

@@ -7,7 +7,7 @@ from typing import Any
 
 from lab import bgp_index, frr_daemons, memif_traffic, vpp_process
 from lab.layout import REPOSITORY, Layout
-from lab.namespaces import Dataplane, Namespaces, Routes
+from lab.namespaces import Dataplane, Namespaces
 from lab.supervision import Program
 from tests.lab_support.shifted_clock import ShiftedClock
 
@@ -18,7 +18,6 @@ def write_settings(
     layout: Layout,
     names: Namespaces,
     dataplane: Dataplane,
-    routes: Routes,
     allowed_uids: tuple[int, ...],
 ) -> None:
     """Write the agent's settings file."""
@@ -45,13 +44,12 @@ def write_settings(
             "vpp_api_socket": str(layout.vpp("api.sock")),
             "vpp_stats_socket": str(layout.vpp("stats.sock")),
             "vpp_startup_conf": str(layout.vpp("startup.conf")),
+            "feeder_socket": str(layout.feeder_socket),
             "bench_generator": str(memif_traffic.build(layout.bin)),
             "machine": asdict(vpp_process.machine()),
         }
     if bgp_index.lacking() is None:
         settings["bgp_index_socket"] = str(layout.bgp_index_socket)
-    if routes == "feeder":
-        settings["feeder_socket"] = str(layout.feeder_socket)
     layout.agent_config.write_text(json.dumps(settings, indent=1) + "\n")
 
 

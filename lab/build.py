@@ -12,7 +12,7 @@ from lab.initial_document import build as initial_document
 from lab.kernel_settings import Register
 from lab.layout import Layout
 from lab.leftovers import end_processes, marked_processes
-from lab.namespaces import Dataplane, Routes
+from lab.namespaces import Dataplane
 from lab.programs import frr_programs, frr_watch, index_program, peer_programs, traffic_programs
 from lab.readiness import Check
 from lab.router_agent import RouterAgent
@@ -39,7 +39,6 @@ class Wanted:
     prefix: str
     dataplane: Dataplane
     reason: str
-    routes: Routes
     database: Database = "sqlite"
     stage: Stage = "all"
     initial_commit: bool = True
@@ -52,7 +51,7 @@ class Lab:
         self.wanted = wanted
         self.say = say
         self.layout = Layout(wanted.directory.resolve())
-        self.topology = Topology(wanted.prefix, self.layout.directory, wanted.dataplane, wanted.routes)
+        self.topology = Topology(wanted.prefix, self.layout.directory, wanted.dataplane)
         self.names = self.topology.namespaces
         self.supervisor = Supervisor(self.layout.directory)
         self.agent = RouterAgent(self.layout.agent_socket)
@@ -72,7 +71,7 @@ class Lab:
         self.topology.create()
         traffic.build(self.layout.bin)
         agent_process.write_settings(
-            self.layout, self.names, self.wanted.dataplane, self.wanted.routes, (0, self._web_account().uid)
+            self.layout, self.names, self.wanted.dataplane, (0, self._web_account().uid)
         )
         if self._reaches("all") and not self.supervisor.alive():
             self._reserve_port()
@@ -129,7 +128,6 @@ class Lab:
         if self.vpp is not None:
             values["VPP_CLI_SOCKET"] = str(self.layout.vpp("cli.sock"))
             values["VPP_API_SOCKET"] = str(self.layout.vpp("api.sock"))
-        if self.wanted.routes == "feeder":
             values["FEEDER_SOCKET"] = str(self.layout.feeder_socket)
         if self._reaches("all"):
             web = self._web(self._databases())
@@ -154,7 +152,6 @@ class Lab:
             prefix=self.wanted.prefix,
             dataplane=self.wanted.dataplane,
             dataplane_reason=self.wanted.reason,
-            routes=self.wanted.routes,
             database=self.wanted.database,
             stage=self.wanted.stage,
             initial_commit=self.wanted.initial_commit,
@@ -173,7 +170,7 @@ class Lab:
         if self._reaches("routing"):
             if self.vpp is not None:
                 programs += self.vpp.programs(self.say)
-            programs += frr_programs(self.names, self.wanted.dataplane, self.wanted.routes)
+            programs += frr_programs(self.names, self.wanted.dataplane)
             programs.append(frr_watch(self.layout.directory, self.names))
         if self._reaches("agent"):
             index = index_program(self.layout, self.names, self.say)

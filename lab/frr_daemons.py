@@ -17,7 +17,7 @@ from frr_config import V10_3, required_daemons
 from lab import bgp_index
 from lab.command import run
 from lab.errors import MissingProgram
-from lab.namespaces import Dataplane, Routes
+from lab.namespaces import Dataplane
 
 LIBEXEC = Path("/usr/lib/frr")
 _RUN_DIR = Path("/var/run/frr")
@@ -51,7 +51,7 @@ def daemons() -> tuple[str, ...]:
     return tuple(name for name in DAEMONS if (LIBEXEC / name).exists())
 
 
-def argv(daemon: str, path_space: str, dataplane: Dataplane, routes: Routes = "linux-nl") -> list[str]:
+def argv(daemon: str, path_space: str, dataplane: Dataplane) -> list[str]:
     """The command that runs one daemon in the foreground; the daemon itself changes to user frr."""
     command = [str(LIBEXEC / daemon), "-N", path_space, "--log", "stdout", "--log-level", "informational"]
     command += ["-A", "127.0.0.1", "-P", "0"]  # no vty on TCP
@@ -61,9 +61,7 @@ def argv(daemon: str, path_space: str, dataplane: Dataplane, routes: Routes = "l
         # Routes that a dead zebra left stay until the new one knows which are still wanted.
         command += ["-K", str(_KEEP_ROUTES_S)]
         if dataplane == "vpp":
-            command += ["-s", str(_NETLINK_BUFFER_BYTES)]
-        if routes == "feeder":
-            command += ["-M", "dplane_fpm_nl"]
+            command += ["-s", str(_NETLINK_BUFFER_BYTES), "-M", "dplane_fpm_nl"]
     return command
 
 

@@ -138,5 +138,5 @@ def _needs(dataplane: Dataplane) -> dict[str, int]:
     """Setting -> its minimum. VPP reserves huge pages itself, so their number is recorded too."""
     if dataplane == "linux":
         return {}
-    # linux-nl and zebra read the kernel's routes: with small buffers a full table causes resyncs.
+    # zebra reads the kernel's routes: with small buffers a full table causes resyncs.
     return {_RECEIVE_LIMIT: _NETLINK_BUFFER_BYTES, _HUGEPAGES: 0}

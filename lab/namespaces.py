@@ -10,17 +10,6 @@ from lab.command import run
 from lab.errors import CommandFailed, LabError
 
 Dataplane = Literal["vpp", "linux"]
-Routes = Literal["feeder", "linux-nl"]
-"""The program that carries FRR's routes into VPP: the FIB feeder or linux_nl. Unused where the kernel
-forwards.
-"""
-
-
-def routes_by_default(dataplane: Dataplane) -> Routes:
-    """As on the appliance: the feeder carries the routes into VPP."""
-    return "feeder" if dataplane == "vpp" else "linux-nl"
-
-
 NAMESPACE_DIR = Path("/run/netns")
 LIVE_PREFIX = "mr"
 _PREFIX = re.compile(r"[a-z][a-z0-9]{0,7}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from lab import addressing as at
 from lab import bgp_index, bird_peers, confined, frr_daemons
 from lab.layout import Layout
-from lab.namespaces import Dataplane, Namespaces, Routes, enter
+from lab.namespaces import Dataplane, Namespaces, enter
 from lab.supervision import Program
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -31,7 +31,7 @@ def peer_programs(directory: Path, names: Namespaces) -> list[Program]:
     return programs
 
 
-def frr_programs(names: Namespaces, dataplane: Dataplane, routes: Routes) -> list[Program]:
+def frr_programs(names: Namespaces, dataplane: Dataplane) -> list[Program]:
     """FRR's daemons in the router's namespace; all but mgmtd and zebra wait for zebra's socket."""
     zserv = frr_daemons.vty_dir(names.router) / "zserv.api"
     after_zebra = [sys.executable, "-m", "lab.after", str(zserv), "--"]
@@ -40,7 +40,7 @@ def frr_programs(names: Namespaces, dataplane: Dataplane, routes: Routes) -> lis
             daemon,
             [
                 *(() if daemon in ("mgmtd", "zebra") else after_zebra),
-                *enter(names.router, frr_daemons.argv(daemon, names.router, dataplane, routes)),
+                *enter(names.router, frr_daemons.argv(daemon, names.router, dataplane)),
             ],
             priority=_FRR + order,
             directory=REPOSITORY,

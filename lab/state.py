@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter
 
-from lab.namespaces import Dataplane, Routes
+from lab.namespaces import Dataplane
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,6 @@ class LabState:
 
     prefix: str
     dataplane: Dataplane
-    routes: Routes = "linux-nl"
     database: Literal["sqlite", "postgres"] = "sqlite"
     stage: Literal["topology", "routing", "agent", "all"] = "all"
     dataplane_reason: str = ""

@@ -13,7 +13,7 @@ from lab.command import run
 from lab.errors import LabConflict
 from lab.kernel_settings import Register
 from lab.layout import Layout
-from lab.namespaces import Dataplane, Namespaces, Routes, routes_by_default
+from lab.namespaces import Dataplane, Namespaces
 from lab.programs import frr_programs, peer_programs
 from lab.state import LabState
 from lab.supervision import Program, Supervisor, spawned
@@ -52,17 +52,14 @@ class Topology:
     are both idempotent, and everything is recorded in `directory/state.json` before it is made.
     """
 
-    def __init__(
-        self, prefix: str, directory: Path, dataplane: Dataplane, routes: Routes | None = None
-    ) -> None:
+    def __init__(self, prefix: str, directory: Path, dataplane: Dataplane) -> None:
         self.prefix = prefix
         self.directory = directory.resolve()
         self.dataplane: Dataplane = dataplane
-        self.routes: Routes = routes or routes_by_default(dataplane)
         self.namespaces = Namespaces.named(prefix, dataplane)
         self.frr_vty_dir = frr_daemons.vty_dir(self.namespaces.router)
         self.frr_config_dir = frr_daemons.config_dir(self.namespaces.router)
-        self.vpp = Vpp(Layout(self.directory), self.namespaces, self.routes) if dataplane == "vpp" else None
+        self.vpp = Vpp(Layout(self.directory), self.namespaces) if dataplane == "vpp" else None
         self.state_file = self.directory / "state.json"
 
     def __enter__(self) -> "Topology":
@@ -77,9 +74,7 @@ class Topology:
     @property
     def state(self) -> LabState:
         """Everything that the record says was made; an empty record where there is none."""
-        return state.load(self.state_file) or LabState(
-            prefix=self.prefix, dataplane=self.dataplane, routes=self.routes
-        )
+        return state.load(self.state_file) or LabState(prefix=self.prefix, dataplane=self.dataplane)
 
     def presumed_state(self) -> LabState:
         """Everything that a lab of this name would have made, when its record is missing."""
@@ -147,7 +142,7 @@ class Topology:
         programs = [
             *(self.vpp.programs(print) if vpp and self.vpp is not None else ()),
             *(peer_programs(self.directory, self.namespaces) if peers else ()),
-            *(frr_programs(self.namespaces, self.dataplane, self.routes) if frr else ()),
+            *(frr_programs(self.namespaces, self.dataplane) if frr else ()),
             *extra,
         ]
         supervisor = Supervisor(self.directory)

@@ -8,7 +8,7 @@ from appliance.dataplane.machine import Machine
 from lab import confined, feeder
 from lab.dataplane_choice import VPP_BINARY
 from lab.layout import Layout
-from lab.namespaces import Namespaces, Routes, enter
+from lab.namespaces import Namespaces, enter
 from lab.precedence import LAB_NICE
 from lab.supervision import Program
 from tests.lab_support import vhost_net_stand_in
@@ -36,10 +36,9 @@ class Vpp:
 
     layout: Layout
     names: Namespaces
-    routes: Routes
 
     def programs(self, say: Callable[[str], None]) -> list[Program]:
-        """VPP as a supervised program, with the feeder where that carries the routes; writes VPP's startup
+        """VPP as a supervised program, with the feeder, which carries the routes; writes VPP's startup
         configuration unless it exists.
 
         An existing one may hold settings of the router's document, which the agent writes.
@@ -52,10 +51,8 @@ class Vpp:
             say(f"{_RULE}\n{vhost_net_stand_in.NOTICE}\n{_RULE}")
             environment["LD_PRELOAD"] = str(vhost_net_stand_in.build(self.layout.bin))
         argv = enter(self.names.nic, [str(VPP_BINARY), "-c", str(startup)])
-        programs = [Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)]
-        if self.routes == "feeder":
-            programs.append(self._feeder(say))
-        return programs
+        vpp = Program("vpp", argv, environment=environment, priority=_PRIORITY, nice=_NICE)
+        return [vpp, self._feeder(say)]
 
     def _feeder(self, say: Callable[[str], None]) -> Program:
         def argv(program: Path) -> list[str]:
@@ -77,7 +74,7 @@ class Vpp:
         # A lab with the kernel as data plane needs nothing of VPP, not even its Python.
         from appliance.dataplane.vpp.sizing import settings
         from appliance.features.dataplane.model import Dataplane
-        from vpp_config.startup_conf import MIB, NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, StartupConf
+        from vpp_config.startup_conf import MIB, StartupConf
 
         sized = settings(Dataplane(), machine())
         return StartupConf(
@@ -92,7 +89,6 @@ class Vpp:
             main_heap_bytes=sized.main_heap_mb * MIB,
             statseg_bytes=sized.stats_segment_mb * MIB,
             buffers_per_numa=sized.buffers_per_numa,
-            enable_plugins=PLUGINS_WITH_FEEDER if self.routes == "feeder" else NEEDED_PLUGINS,
             lcp_default_netns=self.names.router,
         ).render()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests import feature_selection, requirements, services, worker_groups
+from tests import feature_selection, quick_run, requirements, services, time_table, worker_groups
 from tests.services import broker_url, postgres_url, redis_url
 
 __all__ = ["broker_url", "postgres_url", "redis_url"]
@@ -19,18 +19,26 @@ _HERE = Path(__file__).resolve().parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--feature``, which `make test FEATURE=` sets."""
-    feature_selection.add_option(parser)
+    """What `make test` sets: ``--feature``, ``--quick`` and ``--time-table``."""
+    for part in (feature_selection, quick_run, time_table):
+        part.add_option(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let Django's settings name the tests' PostgreSQL, which starts only when a test uses the database."""
+    """Let Django's settings name the tests' PostgreSQL, which starts only when a test uses the database.
+
+    A quick run has the embedded database.
+    """
+    time_table.register(config)
     if importlib.util.find_spec("webui.settings") is None or worker_groups.shares_out(config):
         return
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "webui.settings")
     with pytest.MonkeyPatch.context() as environment:
         # Not for longer than the settings need it: a lab that a test starts has a database of its own.
-        environment.setenv("DATABASE_URL", services.addresses().postgres_url)
+        if quick_run.is_quick(config):
+            environment.delenv("DATABASE_URL", raising=False)
+        else:
+            environment.setenv("DATABASE_URL", services.addresses().postgres_url)
         for name in ("MILLRACE_STATE_DIR", "REDIS_URL", "CELERY_BROKER_URL"):
             environment.delenv(name, raising=False)
         from django.conf import settings
@@ -52,6 +60,7 @@ def _folder(item: pytest.Item) -> str:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Mark every test by its folder under tests/ (before -m selects), and run the folders in order."""
     feature_selection.deselect(config, items)
+    quick_run.deselect(config, items)
     for item in items:
         if folder := _folder(item):
             item.add_marker(folder)
@@ -77,5 +86,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(postgres_url: str) -> None:
-    """pytest-django's own seam: called before it makes the test database. Starts the server."""
+def django_db_modify_db_settings(request: pytest.FixtureRequest) -> None:
+    """pytest-django's own seam: called before it makes the test database. Starts its server, if any."""
+    if not quick_run.is_quick(request.config):
+        request.getfixturevalue("postgres_url")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,17 +52,27 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 def concerning(feature: str, items: Iterable[pytest.Item]) -> Iterable[pytest.Item]:
     """The items that concern the feature, in their order."""
-    word = re.compile(WORDS[feature])
-    return [item for item in items if _looks_at_all(item) or _names(item, word)]
+    return [item for item in items if _covers_all(item) or _names(item, feature)]
 
 
-def _looks_at_all(item: pytest.Item) -> bool:
+def features_of(item: pytest.Item) -> list[str]:
+    """The features that the test names."""
+    return [feature for feature in WORDS if _names(item, feature)]
+
+
+def _covers_all(item: pytest.Item) -> bool:
     path = item.path
     return path.is_relative_to(_TESTS) and path.relative_to(_TESTS).as_posix() in ALWAYS
 
 
-def _names(item: pytest.Item, word: re.Pattern[str]) -> bool:
+def _names(item: pytest.Item, feature: str) -> bool:
+    word = re.compile(WORDS[feature])
     if word.search(item.path.stem) or word.search(item.name):
         return True
     function = getattr(item, "function", None)
-    return function is not None and word.search(inspect.getsource(function)) is not None
+    return function is not None and _source_names(function, word)
+
+
+@cache
+def _source_names(function: Callable[..., object], word: re.Pattern[str]) -> bool:
+    return word.search(inspect.getsource(function)) is not None

@@ -23,7 +23,7 @@ import httpx
 from appliance.client import AgentClient
 from lab.kernel_settings import Register
 from lab.leftovers import marked_processes, process_alive
-from lab.namespaces import Dataplane, Routes, routes_by_default
+from lab.namespaces import Dataplane
 from lab.topology import Topology
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -91,7 +91,6 @@ def live_lab(
     dataplane: str,
     database: str = "sqlite",
     prepare: Callable[[Path], None] = lambda _directory: None,
-    routes: Routes | None = None,
 ) -> Iterator[LiveLab]:
     """Start a lab, hand it out, and take it down again whatever happened.
 
@@ -102,13 +101,12 @@ def live_lab(
     """
     prefix = os.environ.get("MILLRACE_TEST_PREFIX", "") + prefix
     plane: Dataplane = "vpp" if dataplane == "vpp" else "linux"
-    carrier = routes or routes_by_default(plane)
     clear_dead_lab(prefix)
     directory = Path(tempfile.mkdtemp(prefix=f"mr-{prefix}-"))
     directory.chmod(0o711)
     try:
         prepare(directory)
-        arguments = ("up", "--dataplane", dataplane, "--routes", carrier, "--database", database)
+        arguments = ("up", "--dataplane", dataplane, "--database", database)
         _lab(prefix, directory, *arguments, timeout_s=300)
         lines = (directory / "env").read_text().splitlines()
         environment = dict(line.split("=", 1) for line in lines if "=" in line)
@@ -119,7 +117,7 @@ def live_lab(
             timeout=60,
         ) as api:
             agent = AgentClient(environment["AGENT_SOCKET"])
-            topology = Topology(prefix, directory, plane, carrier)
+            topology = Topology(prefix, directory, plane)
             yield LiveLab(dataplane, directory, environment, topology, agent, api)
     finally:
         _unmount_below(directory)

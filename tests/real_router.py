@@ -63,21 +63,19 @@ class RealRouter:
 def real_routers(kind: str, directory: Path) -> Iterator[Callable[[Path], RealRouter]]:
     """Makes routers over one set of real daemons, each with a state directory of its own.
 
-    ``kind`` is ``linux``, ``vpp``, or ``vpp-feeder`` where a feeder carries the routes; ``directory`` takes
-    what FRR reads. Ends the daemons on leaving.
+    ``kind`` is ``linux`` or ``vpp``, where a feeder carries the routes; ``directory`` takes what FRR reads.
+    Ends the daemons on leaving.
     """
     with ExitStack() as stack:
-        feeds, vpp = kind == "vpp-feeder", None
-        if kind != "linux":
-            vpp = stack.enter_context(PrivateVpp(nics=NICS, without_plugins=("linux_nl",) if feeds else ()))
+        feeds, vpp = kind == "vpp", None
+        if feeds:
+            vpp = stack.enter_context(PrivateVpp(nics=NICS, without_plugins=("linux_nl",)))
             netns = vpp.mirror_namespace
             from appliance.dataplane.vpp.backend import VppDataplane
             from appliance.dataplane.vpp.feeder import FeederClient
 
-            feeder = None
-            if feeds:
-                process = stack.enter_context(Feeder(netns, vpp.directory, vpp.api_socket))
-                feeder = FeederClient(process.status_socket)
+            process = stack.enter_context(Feeder(netns, vpp.directory, vpp.api_socket))
+            feeder = FeederClient(process.status_socket)
             dataplane: VppDataplane | LinuxDataplane = VppDataplane(
                 vpp.api_socket, vpp.stats_socket, None, netns, vpp.namespace, feeder=feeder
             )

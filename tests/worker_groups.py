@@ -58,6 +58,12 @@ def group_of(nodeid: str) -> str:
     return "browser" if path.startswith("tests/browser/") else path
 
 
+def live_group_of(nodeid: str) -> str:
+    """The group of a live lab, or "" where the test is in none."""
+    group = group_of(nodeid)
+    return group if group in _LIVE else ""
+
+
 def _machine(nodeid: str) -> str | None:
     """The machine that a test of several is for."""
     from tests.image.kinds import MACHINES

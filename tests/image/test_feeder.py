@@ -1,6 +1,4 @@
-"""The FIB feeder on the appliance: it carries the routes, may crash, and root can have linux_nl replace
-it.
-"""
+"""The FIB feeder on the appliance: it carries the routes, and may crash."""
 
 from __future__ import annotations
 
@@ -11,11 +9,10 @@ import pytest
 from tests.image.artefacts import Artefacts
 from tests.image.fleet import Fleet, Member
 from tests.image.kinds import VIRTIO
-from tests.image.patience import BOOT_S, wait_for, wall_time
+from tests.image.patience import wait_for
 from tests.live_lab import json_of
 
 KIND = VIRTIO
-CHOICE = "/var/lib/millrace/vpp/route-carrier"
 STATIC = "198.51.100.0/24"
 UNIT = "millrace-feeder.service"
 
@@ -26,10 +23,6 @@ def member(fleet: Fleet, built: Artefacts) -> Member:
     if built.dataplane != "vpp":
         pytest.skip("no VPP in this image")
     return fleet.member(KIND)
-
-
-def _carrier(member: Member) -> str:
-    return str(json_of(member.router.api.get("/state/feeder"))["carrier"])
 
 
 def _commit(member: Member, static: Any) -> None:
@@ -69,30 +62,3 @@ def test_its_death_takes_no_route_and_what_goes_meanwhile_goes(member: Member) -
     wait_for(lambda: _in_vpp(member), timeout_s=120, what="the route, by a feeder that was started again")
     _commit(member, None)
     wait_for(lambda: not _in_vpp(member), timeout_s=60, what="the route leaving VPP")
-
-
-def _reboot(member: Member, what: str) -> None:
-    member.router.root("systemctl", "reboot", check=False)
-    member.router.hang_up()
-    wait_for(lambda: not member.hosts.ping("10.77.2.2"), timeout_s=120, what="the reboot")
-    with wall_time(f"{what}: reboot to the first echo"):
-        member.hosts.wait_until_forwarding(timeout_s=BOOT_S)
-    member.router.wait_until_up(f"{what}: and from there to REST")
-    member.router.forget_api()
-
-
-def test_root_can_go_back_to_linux_nl_and_forth(member: Member) -> None:
-    member.router.root("tee", CHOICE, stdin=b"linux_nl\n")
-    try:
-        _reboot(member, "linux_nl")
-        assert _carrier(member) == "linux_nl"
-        assert member.router.root("systemctl", "is-active", UNIT, check=False).strip() == "inactive"
-        _commit(member, {"next_hops": [{"address": "10.77.2.2"}]})
-        wait_for(lambda: _in_vpp(member), timeout_s=60, what="the route, by linux_nl")
-        assert json_of(member.router.api.get("/alarms"))["items"] == []
-    finally:
-        member.router.root("rm", CHOICE)
-        _reboot(member, "feeder")
-    assert _carrier(member) == "feeder"
-    wait_for(lambda: _in_vpp(member), timeout_s=60, what="the route, by the feeder")
-    _commit(member, None)

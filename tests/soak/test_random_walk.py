@@ -16,19 +16,12 @@ pytestmark = [pytest.mark.soak, pytest.mark.root, pytest.mark.timeout(0)]
 _DOCUMENTS = 200
 
 
-def _walks() -> tuple[str, ...]:
-    """The data planes asked for; VPP with either way of the routes."""
-    planes = options().dataplanes
-    return (*planes, "vpp-feeder") if "vpp" in planes else planes
-
-
-@pytest.mark.parametrize("dataplane", _walks())
+@pytest.mark.parametrize("dataplane", options().dataplanes)
 def test_every_commit_of_a_long_walk_reads_back(dataplane: str, tmp_path: Path) -> None:
     """A failing walk is taken again with the seed it printed."""
     require_root_netns()
     if dataplane != "linux":
         require_vpp()
-    if dataplane == "vpp-feeder":
         require_rustc()
     asked = options(_DOCUMENTS)
     print(f"\nMILLRACE_SEED={asked.seed}: {len(asked.rounds)} documents on {dataplane}", flush=True)

@@ -31,7 +31,7 @@ from tests.bench.throughput.urgency import kernel_thread, threads, urgent
 from tests.fib_feeder import Feeder
 from tests.integration.frr.harness import FrrHarness
 from tests.integration.vpp.harness import PrivateVpp, run
-from vpp_config.startup_conf import MIB, PLUGINS_WITH_FEEDER, StartupConf
+from vpp_config.startup_conf import MIB, NEEDED_PLUGINS, StartupConf
 
 SIDES = ("left", "right")
 ADDRESSES = {"left": ("100.0.0.1/24", "2001:db8:100::1/64"), "right": ("200.0.0.1/24", "2001:db8:200::1/64")}
@@ -280,7 +280,7 @@ class Millrace(VppRouter):
     name = "millrace"
 
     def _start(self) -> None:
-        self.vpp = self._stack.enter_context(_PinnedVpp(PLUGINS_WITH_FEEDER, mirrors=True))
+        self.vpp = self._stack.enter_context(_PinnedVpp(NEEDED_PLUGINS, mirrors=True))
         folder = self.vpp.directory
         netns = self.vpp.mirror_namespace
         self.frr = frr = self._stack.enter_context(FrrHarness(netns, netns, feeds=True))

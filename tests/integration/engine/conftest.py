@@ -16,15 +16,11 @@ from tests.requirements import require_root_netns, require_rustc, require_vpp
 def make_router(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[Path], RealRouter]]:
-    """Makes routers over one set of real daemons; each test provides its own state directory.
-
-    Tests that concern routes also request ``vpp-feeder``.
-    """
+    """Makes routers over one set of real daemons; each test provides its own state directory."""
     kind = cast(str, request.param)
     require_root_netns()
     if kind != "linux":
         require_vpp()
-    if kind == "vpp-feeder":
         require_rustc()
     with real_routers(kind, tmp_path_factory.mktemp("frr")) as make:
         yield make

@@ -16,6 +16,6 @@ DOCUMENTS = 40
 SEED = 11
 
 
-@pytest.mark.parametrize("make_router", ["linux", "vpp", "vpp-feeder"], indirect=True, scope="module")
+@pytest.mark.parametrize("make_router", ["linux", "vpp"], indirect=True, scope="module")
 def test_every_commit_reads_back(make_router: Callable[[Path], RealRouter], tmp_path: Path) -> None:
     walk(make_router(tmp_path), SEED, DOCUMENTS)

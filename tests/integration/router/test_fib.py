@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.integration,
     pytest.mark.root,
     pytest.mark.vpp,
-    pytest.mark.parametrize("live", ["vpp", "vpp-nl"], indirect=True, scope="session"),
+    pytest.mark.parametrize("live", ["vpp"], indirect=True, scope="session"),
 ]
 
 

@@ -75,7 +75,8 @@ class PrivateVpp:
         self.api_socket = self.directory / "api.sock"
         self.stats_socket = self.directory / "stats.sock"
         self.cli_socket = self.directory / "cli.sock"
-        wanted = (*NEEDED_PLUGINS, *other_plugins)
+        # What a test puts into the mirrors' routes reaches VPP by linux_nl, unless the test has a feeder.
+        wanted = (*NEEDED_PLUGINS, "linux_nl", *other_plugins)
         self._plugins = tuple(name for name in wanted if name not in without_plugins)
         self._main_heap_mib, self._statseg_mib = main_heap_mib, statseg_mib
         self._process: subprocess.Popen[bytes] | None = None

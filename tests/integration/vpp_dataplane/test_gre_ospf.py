@@ -79,7 +79,7 @@ def ends(tmp_path: Path) -> Iterator[Ends]:
         for name in ("one", "other"):
             directory = tmp_path / name
             directory.mkdir()
-            made.append(stack.enter_context(real_routers("vpp-feeder", directory))(directory / "router"))
+            made.append(stack.enter_context(real_routers("vpp", directory))(directory / "router"))
         one, other = made
         assert one.vpp is not None and other.vpp is not None
         run("ip", "link", "set", "peer0", "netns", other.vpp.namespace, namespace=one.vpp.far(0))

@@ -25,7 +25,7 @@ from frr_config import V8_4, FakeFrr, Line, Routing, plan, render
 from vpp_config import LcpPair, Loopback, Session, VppState
 from vpp_config import plan as vpp_plan
 from vpp_config.fake import FakeVpp
-from vpp_config.startup_conf import NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, StartupConf
+from vpp_config.startup_conf import StartupConf
 from webui.metrics.feeder import of_feeder
 
 STATUS: dict[str, Any] = {
@@ -192,7 +192,7 @@ def test_routes_that_vpp_does_not_have_are_alarms() -> None:
     config = parse_document({"schema_version": 1})
     well = FeederState(carrier="feeder", vpp_connected=True, frr_connected=True, behind_ms=9_999)
     assert list(feeder(Look(well, config))) == []
-    assert list(feeder(Look(FeederState(carrier="linux_nl"), config))) == []
+    assert list(feeder(Look(FeederState(carrier="kernel"), config))) == []
     (behind,) = feeder(Look(well.model_copy(update={"behind_ms": 12_000, "pending": 7}), config))
     assert (behind.kind, behind.severity, behind.for_s) == ("feeder_behind", "major", 12)
     assert behind.evidence == {"changes on the way": "7", "VPP": "connected"}
@@ -275,9 +275,8 @@ def test_zebra_is_told_where_it_is_and_told_no_longer() -> None:
 
 
 def test_linux_nl_is_not_loaded_beside_it() -> None:
-    text = StartupConf(enable_plugins=PLUGINS_WITH_FEEDER).render()
+    text = StartupConf().render()
     assert "linux_nl" not in text and "linux-nl" not in text
-    assert set(NEEDED_PLUGINS) - set(PLUGINS_WITH_FEEDER) == {"linux_nl"}
     assert "linux_cp_plugin.so { enable }" in text
 
 

@@ -30,7 +30,7 @@ def test_nothing_of_it_is_started_or_named(lacking: str, tmp_path: Path) -> None
     assert (bgp_index.lacking() or "").startswith(lacking)
     assert index_program(layout, names, print) is None
     assert bgp_index.MODULE not in frr_daemons.argv("bgpd", "zz", "linux")
-    agent_process.write_settings(layout, names, "linux", "linux-nl", (0,))
+    agent_process.write_settings(layout, names, "linux", (0,))
     assert "bgp_index_socket" not in json.loads(layout.agent_config.read_text())
 
 
@@ -49,6 +49,6 @@ def test_where_it_can_be_all_three_know_of_it(monkeypatch: pytest.MonkeyPatch, t
     assert program is not None and str(layout.bgp_index_socket) in program.argv
     assert frr_daemons.argv("bgpd", "zz", "linux")[-2:] == ["-M", "bmp"]
     assert "-M" not in frr_daemons.argv("ospfd", "zz", "linux")
-    agent_process.write_settings(layout, names, "linux", "linux-nl", (0,))
+    agent_process.write_settings(layout, names, "linux", (0,))
     settings = json.loads(layout.agent_config.read_text())
     assert settings["bgp_index_socket"] == str(layout.bgp_index_socket)

@@ -15,7 +15,6 @@ from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.vpp import sizing, startup
 from appliance.features.dataplane.model import Dataplane
 from appliance.platform import agent_file, bgp_index, boot, route_carrier, startup_file
-from appliance.platform.route_carrier import Carrier
 from appliance.programs import Ran
 
 VMXNET3 = NicRecord(
@@ -31,21 +30,18 @@ GONE = NicRecord("eth7", "00:50:56:00:00:07", None, "0000:13:00.0", driver="dpdk
 @pytest.mark.parametrize(
     "document", [Dataplane(), Dataplane(workers=0, main_heap_mb=300), Dataplane(buffers_per_numa=9000)]
 )
-@pytest.mark.parametrize("carrier", ["feeder", "linux_nl"])
-def test_the_agent_finds_no_difference_after_boot(cpus: int, document: Dataplane, carrier: Carrier) -> None:
+def test_the_agent_finds_no_difference_after_boot(cpus: int, document: Dataplane) -> None:
     """Otherwise its first check would restart VPP."""
     machine = Machine(cpus, 3920)
     wanted = sizing.settings(document, machine)
-    text = startup_file.render(wanted, machine, [VMXNET3, VIRTIO], "dataplane", carrier)
+    text = startup_file.render(wanted, machine, [VMXNET3, VIRTIO], "dataplane")
     assert startup.read(text) == wanted
     assert startup.rewrite(text, wanted) == text
 
 
 def test_only_the_nics_that_dpdk_drives_are_named() -> None:
     machine = Machine(4, 3920)
-    text = startup_file.render(
-        sizing.for_machine(machine), machine, [VIRTIO, VMXNET3, GONE], "dataplane", "feeder"
-    )
+    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO, VMXNET3, GONE], "dataplane")
     assert text.count("dev 0000:") == 1
     assert "dev 0000:0b:00.0 { name dpdk-0000:0b:00.0 num-rx-queues 2 num-tx-queues 3 }" in text
     assert "plugin dpdk_plugin.so { enable }" in text
@@ -62,46 +58,43 @@ def test_vmxnet3_gets_a_power_of_two_of_receive_queues(workers: int, queues: int
 
 def test_without_such_nics_the_plugin_stays_out() -> None:
     machine = Machine(2, 1990)
-    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane", "feeder")
+    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane")
     assert "plugin dpdk_plugin.so { disable }" in text
     assert "dpdk {" not in text
     assert "poll-sleep-usec" not in text
     assert not startup.naps(text)
 
 
-def test_linux_nl_is_loaded_only_where_it_carries_the_routes() -> None:
-    """Together with the feeder it would remove routes that the feeder gives."""
+def test_linux_nl_is_not_loaded() -> None:
+    """It would remove routes that the feeder gives."""
     machine = Machine(2, 1990)
-    for carrier, plugins in (("feeder", ["linux_cp"]), ("linux_nl", ["linux_cp", "linux_nl"])):
-        text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane", carrier)  # type: ignore[arg-type]
-        assert re.findall(r"plugin (linux_\w+)_plugin.so { enable }", text) == plugins
+    text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane")
+    assert re.findall(r"plugin (linux_\w+)_plugin.so { enable }", text) == ["linux_cp"]
 
 
-@pytest.mark.parametrize(
-    ("held", "carrier"),
-    [
-        (None, "feeder"),
-        ("linux_nl\n", "linux_nl"),
-        ("feeder\n", "feeder"),
-        ("", "feeder"),
-        ("kernel", "feeder"),
-    ],
-)
-def test_root_chooses_who_carries_the_routes(held: str | None, carrier: Carrier, tmp_path: Path) -> None:
-    choice, mark = tmp_path / "route-carrier", tmp_path / "routes-by-feeder"
+@pytest.mark.parametrize(("held", "refused"), [(None, False), ("feeder\n", False), ("linux_nl\n", True)])
+def test_a_choice_of_linux_nl_is_refused_in_the_log(
+    held: str | None, refused: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    choice = tmp_path / "route-carrier"
     if held is not None:
         choice.write_text(held)
-    assert route_carrier.chosen(choice) == carrier
-    route_carrier.announce(carrier, 678_000, mark)
-    assert mark.exists() == (carrier == "feeder")
-    assert carrier != "feeder" or mark.read_text() == "MOST_ROUTES=678000\n"
-    route_carrier.announce(None, mark=mark)
+    route_carrier.refuse_old_choice(choice)
+    assert [record.levelname for record in caplog.records] == (["ERROR"] if refused else [])
+    assert not refused or f"{choice} holds 'linux_nl', but only the feeder carries routes now" in caplog.text
+
+
+def test_the_feeder_starts_only_where_vpp_is(tmp_path: Path) -> None:
+    mark = tmp_path / "routes-by-feeder"
+    route_carrier.announce(678_000, mark)
+    assert mark.read_text() == "MOST_ROUTES=678000\n"
+    route_carrier.announce(None, mark)
     assert not mark.exists()
 
 
 def test_a_single_cpu_is_shared() -> None:
     machine = Machine(1, 1990)
-    text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane", "feeder")
+    text = startup_file.render(sizing.for_machine(machine), machine, [], "dataplane")
     assert "poll-sleep-usec 100" in text
     assert "main-core" not in text
 
@@ -131,9 +124,7 @@ def test_the_agent_reads_what_the_boot_writes(
 
 def test_emulated_cpus_are_not_spun() -> None:
     machine = Machine(2, 1990)
-    text = startup_file.render(
-        sizing.for_machine(machine), machine, [VIRTIO], "dataplane", "feeder", emulated=True
-    )
+    text = startup_file.render(sizing.for_machine(machine), machine, [VIRTIO], "dataplane", emulated=True)
     assert "poll-sleep-usec 1000" in text
     assert startup.naps(text)
     assert startup.read(text) == sizing.for_machine(machine)

@@ -11,15 +11,12 @@ from vpp_config.objects import KINDS, Dpdk
 
 MIB = 1 << 20
 
-# What every VPP of this package needs; kinds of objects declare what they need in addition. linux_cp and
-# linux_nl are off unless named, whatever the default is. tap carries the mirrors; with everything disabled by
-# default, the pairs fail with -30 without it.
-_OF_ALL = ("acl", "af_packet", "arping", "linux_cp", "linux_nl", "ping", "policer", "tap")
+# What every VPP of this package needs; kinds of objects declare what they need in addition. linux_cp is off
+# unless named, whatever the default is. tap carries the mirrors; with everything disabled by default, the
+# pairs fail with -30 without it.
+_OF_ALL = ("acl", "af_packet", "arping", "linux_cp", "ping", "policer", "tap")
 NEEDED_PLUGINS = tuple(sorted({*_OF_ALL, *(plugin for kind in KINDS for plugin in kind.plugins)}))
-PLUGINS_WITH_FEEDER = tuple(name for name in NEEDED_PLUGINS if name != "linux_nl")
-"""Disabled where a feeder carries the routes: linux_nl would add them a second time, and has no switch
-for that.
-"""
+"""Not linux_nl: it would add the routes that a feeder carries a second time, and has no switch for that."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +36,6 @@ class StartupConf:
 
     Sizes are bytes; ``None`` leaves VPP's own default. ``worker_cores`` are CPU numbers, one worker thread
     each; without a ``main_core`` VPP does not pin. Empty ``dpdk_devices`` leave the plugin out altogether.
-    ``netlink_buffer_bytes`` is linux-nl's receive buffer: full tables overrun the kernel's default, which
-    causes a resync; the host's ``net.core.rmem_max`` must allow it.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -63,7 +58,6 @@ class StartupConf:
     enable_plugins: tuple[str, ...] = NEEDED_PLUGINS
     other_plugins: Literal["enable", "disable"] = "disable"
     lcp_default_netns: str | None = "dataplane"
-    netlink_buffer_bytes: int = 128 * MIB
     dpdk_devices: tuple[DpdkDevice, ...] = ()
 
     def __post_init__(self) -> None:
@@ -90,7 +84,6 @@ class StartupConf:
                              "per-node-counters on"]),
                 ("plugins", self._plugins()),
                 ("linux-cp", self._linux_cp()),
-                ("linux-nl", self._linux_nl()),
                 ("dpdk", self._dpdk()),
             )
             if lines
@@ -128,7 +121,7 @@ class StartupConf:
         if "linux_cp" not in self.enable_plugins:
             return []
         # lcp-sync carries state, MTU and addresses to the mirrors; no API call turns it on. When a link goes
-        # down, Linux drops its IPv4 routes without a message. Unless linux_nl does the same, VPP keeps them,
+        # down, Linux drops its IPv4 routes without a message. Unless linux_cp does the same, VPP keeps them,
         # and crashes when a route that shares such a path changes after the interface is removed.
         return [
             *_options(("default netns", self.lcp_default_netns)),
@@ -136,11 +129,6 @@ class StartupConf:
             "del-static-on-link-down",
             "del-dynamic-on-link-down",
         ]
-
-    def _linux_nl(self) -> list[str]:
-        if "linux_nl" not in self.enable_plugins:
-            return []
-        return [f"nl-rx-buffer-size {self.netlink_buffer_bytes}"]
 
     def _dpdk(self) -> list[str]:
         lines = []

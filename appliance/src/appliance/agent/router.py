@@ -56,7 +56,7 @@ class Router:
     routing: RoutingView
     netns: str
     feeder: FeederClient | None = None
-    """The feeder that carries FRR's routes into VPP, if linux_nl does not."""
+    """The feeder that carries FRR's routes into VPP."""
     log_source: LogSource | None = None
     """Where the router's programs log."""
     platform: Platform = field(default_factory=Platform)

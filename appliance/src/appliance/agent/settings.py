@@ -71,7 +71,7 @@ class AgentSettings(_Settings):
     vpp_stats_socket: Path | None = None
     vpp_startup_conf: Path | None = None
     feeder_socket: Path | None = None
-    """Status socket of the FIB feeder, which then carries the routes; None: VPP's plugin linux_nl does."""
+    """Status socket of the FIB feeder, which carries the routes into VPP. None: nothing carries them."""
     bgp_index_socket: Path | None = None
     """Socket of the index of BGP routes; bgpd then runs with its module bgpd_bmp. None: there is no index."""
     bench_generator: Path = Path("/usr/lib/millrace/bench-generator")

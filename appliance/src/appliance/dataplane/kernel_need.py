@@ -1,12 +1,9 @@
-"""What a feature needs from the machine: from its kernel, or from a program next to the data plane."""
+"""What a feature needs from the machine's kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-
-FEEDER = "feeder"
-"""Stands for a kind of link: the FIB feeder that carries the routes."""
 
 
 @dataclass(frozen=True)
@@ -16,21 +13,14 @@ class KernelNeed:
     interface: str
     """Kind of interface, as the document calls it."""
     link: str
-    """Kind of link, as the kernel calls it; or ``FEEDER``."""
+    """Kind of link, as the kernel calls it."""
     reason: str
     """Why the interface is refused if the kernel cannot: a sentence."""
 
 
-def lacking(
-    needs: Iterable[Iterable[KernelNeed]], supported: Callable[[str], bool], *, feeder: bool = False
-) -> dict[str, str]:
+def lacking(needs: Iterable[Iterable[KernelNeed]], supported: Callable[[str], bool]) -> dict[str, str]:
     """The kinds of interface that cannot be made here, each with its reason. ``needs`` are the features'.
 
     ``supported`` says whether the kernel can make a kind of link.
     """
-    return {
-        need.interface: need.reason
-        for feature in needs
-        for need in feature
-        if not (feeder if need.link == FEEDER else supported(need.link))
-    }
+    return {need.interface: need.reason for feature in needs for need in feature if not supported(need.link)}

@@ -33,7 +33,6 @@ from appliance.platform import (
     startup_file,
 )
 from appliance.platform.nics import RealHands, left_to_the_kernel, recognise, settle
-from appliance.platform.route_carrier import Carrier
 from appliance.platform.running_document import Wishes
 from appliance.platform.running_document import read as read_wishes
 from appliance.programs import HostPrograms, Programs
@@ -111,15 +110,14 @@ def prepare() -> None:
     machine = hugepages.machine()
     bgp_index.announce(machine.memory_mb)
     heard = True
-    carrier: Carrier | None = None
     if built.dataplane == "vpp":
-        carrier = route_carrier.chosen()
+        route_carrier.refuse_old_choice()
         settings, heard = vpp_settings(wishes, machine)
-        _size_vpp(machine, settings, records, carrier)
-        route_carrier.announce(carrier, sizing.most_routes(settings))
+        _size_vpp(machine, settings, records)
+        route_carrier.announce(sizing.most_routes(settings))
     else:
         route_carrier.announce(None)
-    _write_agent_file(built, machine if heard else None, frozenset(reserved), carrier)
+    _write_agent_file(built, machine if heard else None, frozenset(reserved))
 
 
 def open_management() -> None:
@@ -189,21 +187,17 @@ def vpp_settings(wishes: Wishes, machine: Machine) -> tuple[StartupSettings, boo
         return sizing.settings(Dataplane(), machine), False
 
 
-def _size_vpp(
-    machine: Machine, settings: StartupSettings, records: list[NicRecord], carrier: Carrier
-) -> None:
+def _size_vpp(machine: Machine, settings: StartupSettings, records: list[NicRecord]) -> None:
     dpdk = len(startup_file.dpdk_devices(records, settings.workers))
     wanted = sizing.hugepages(settings, machine, dpdk)
     with _going_on("no huge pages are reserved; VPP tries to take some itself"):
         got = hugepages.reserve(wanted)
         if got < wanted:
             log.error("only %s of %s huge pages could be reserved: VPP may lack packet buffers", got, wanted)
-    text = startup_file.render(
-        settings, machine, records, NETNS, carrier, emulated=is_emulated(HostPrograms())
-    )
+    text = startup_file.render(settings, machine, records, NETNS, emulated=is_emulated(HostPrograms()))
     durable.make_folder(paths.STARTUP_FILE.parent)
     durable.write(paths.STARTUP_FILE, text.encode(), 0o644)
-    log.info("VPP on %s CPUs and %s MB, routes by %s: %s", machine.cpus, machine.memory_mb, carrier, settings)
+    log.info("VPP on %s CPUs and %s MB: %s", machine.cpus, machine.memory_mb, settings)
 
 
 def is_emulated(programs: Programs) -> bool:
@@ -215,9 +209,7 @@ def is_emulated(programs: Programs) -> bool:
         return False
 
 
-def _write_agent_file(
-    built: Image, machine: Machine | None, reserved: frozenset[str], carrier: Carrier | None
-) -> None:
+def _write_agent_file(built: Image, machine: Machine | None, reserved: frozenset[str]) -> None:
     uids = frozenset(uid for name in _USERS if (uid := _uid(name)) is not None)
     agent = agent_file.settings(
         built.dataplane,
@@ -227,7 +219,7 @@ def _write_agent_file(
         uids,
         INVENTORY,
         dpdk=built.has_dpdk,
-        feeder_socket=route_carrier.FEEDER_SOCKET if carrier == "feeder" else None,
+        feeder_socket=route_carrier.FEEDER_SOCKET if built.dataplane == "vpp" else None,
     )
     durable.write(paths.AGENT_FILE, agent_file.render(agent).encode(), 0o644)
 

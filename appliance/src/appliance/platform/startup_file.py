@@ -9,8 +9,7 @@ from appliance.dataplane.nic_inventory import NicRecord
 from appliance.dataplane.vpp import startup
 from appliance.dataplane.vpp.startup import StartupSettings
 from appliance.platform.nic_table import family_of
-from appliance.platform.route_carrier import Carrier
-from vpp_config.startup_conf import MIB, NEEDED_PLUGINS, PLUGINS_WITH_FEEDER, DpdkDevice, StartupConf
+from vpp_config.startup_conf import MIB, DpdkDevice, StartupConf
 
 _POLL_SLEEP_US = 100
 """On a machine with one CPU VPP has to let other programs run too."""
@@ -43,7 +42,6 @@ def render(
     machine: Machine,
     records: Sequence[NicRecord],
     netns: str,
-    carrier: Carrier,
     *,
     emulated: bool = False,
 ) -> str:
@@ -58,7 +56,6 @@ def render(
         main_heap_bytes=settings.main_heap_mb * MIB,
         statseg_bytes=settings.stats_segment_mb * MIB,
         buffers_per_numa=settings.buffers_per_numa,
-        enable_plugins=PLUGINS_WITH_FEEDER if carrier == "feeder" else NEEDED_PLUGINS,
         lcp_default_netns=netns,
         dpdk_devices=dpdk_devices(records, settings.workers),
     )

@@ -11,7 +11,7 @@ from appliance.state.part import Answer, Everything, Number, Part, PartlyRead
 if TYPE_CHECKING:
     from appliance.agent.router import Router
 
-Carrier = Literal["feeder", "linux_nl", "kernel"]
+Carrier = Literal["feeder", "none", "kernel"]
 
 
 class FedRoutes(Answer):
@@ -56,8 +56,8 @@ class FeederState(PartlyRead):
     """Who carries the routes; where it is the feeder, everything it knows of itself."""
 
     carrier: Carrier = Field(
-        description="feeder; linux_nl, VPP's plugin that copies the kernel's routes and reports"
-        " nothing; or kernel, where no VPP forwards."
+        description="feeder; none, where VPP has no feeder and gets no routes;"
+        " or kernel, where no VPP forwards."
     )
     frr_connected: bool = False
     frr_told_all: bool = Field(False, description="FRR has sent all its routes since it connected.")
@@ -98,14 +98,14 @@ class FeederState(PartlyRead):
 def _read(router: Router, _: Everything) -> FeederState:
     if router.feeder is not None:
         return router.feeder.state()
-    carrier: Carrier = "kernel" if router.dataplane.kernel_forwards else "linux_nl"
+    carrier: Carrier = "kernel" if router.dataplane.kernel_forwards else "none"
     return FeederState(carrier=carrier, untold=dict.fromkeys(_OF_THE_FEEDER, _NO_FEEDER[carrier]))
 
 
 _OF_THE_FEEDER = tuple(name for name in FeederState.model_fields if name not in ("carrier", "untold"))
 _NO_FEEDER: dict[Carrier, str] = {
     "kernel": "the kernel forwards here by its own table: nothing carries routes",
-    "linux_nl": "VPP's plugin linux_nl carries the routes, and reports nothing",
+    "none": "VPP has no feeder: nothing carries routes to it",
 }
 
 

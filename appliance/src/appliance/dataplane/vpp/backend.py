@@ -61,9 +61,9 @@ _NIC_DRIVERS = ("auto", "native", "dpdk", "af_packet")
 class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     """VPP forwarding the NICs of ``nic_netns``, with a mirror of each interface in ``netns``.
 
-    ``startup_conf`` is VPP's startup file, part of which the document decides; None leaves it to others. If
-    there is a ``feeder``, it carries the routes and VPP runs without linux_nl. ``client`` stands for a VPP in
-    tests, ``mirrors`` for the mirrors' namespace.
+    ``startup_conf`` is VPP's startup file, part of which the document decides; None leaves it to others. The
+    ``feeder`` carries the routes; only tests have none. ``client`` stands for a VPP in tests, ``mirrors`` for
+    the mirrors' namespace.
     """
 
     name = "vpp"
@@ -152,7 +152,6 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             self._sequences = desired.sequences
             if self._feeder is not None and desired.room is not None and observed.startup is not None:
                 self._feeder.most_routes = desired.room.most
-            # linux_nl does not learn routes over a mirror whose creation it did not see.
             if self._feeder is not None:
                 self._kept.keep(desired.objects)
         return steps
@@ -180,7 +179,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
             needs = declared("vpp", "NEEDS")
             try:
                 can = partial(link_supported, self._space)
-                self._lacking = self._space.run(lambda: lacking(needs, can, feeder=self._feeder is not None))
+                self._lacking = self._space.run(lambda: lacking(needs, can))
             except NamespaceMissing:
                 return self._can(lacking(needs, lambda _link: False))
         return self._can(self._lacking)
@@ -232,7 +231,7 @@ class VppDataplane(Backend[VppDataplaneState, VppDataplaneState, VppStep]):
     def kernel_routes(
         self, destinations: Sequence[str], vrf: VrfTable | None = None
     ) -> Sequence[RouteAnswer]:
-        """The kernel's table in the mirrors' namespace; without a feeder linux-nl fills VPP's FIB from it."""
+        """The kernel's table in the mirrors' namespace, which FRR fills beside VPP's FIB."""
         with self._available():
             return self._views.run(look_up, destinations, None if vrf is None else vrf.name)
 

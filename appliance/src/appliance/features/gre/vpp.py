@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appliance.config.pointer import join
-from appliance.dataplane.kernel_need import FEEDER, KernelNeed
 from appliance.dataplane.wanted import Wanted
 from appliance.features.gre.model import Gre
 from appliance.features.tunnels.ends import destination_of, source_of
 from vpp_config import VppObject
 from vpp_config.objects.gre import GreTunnel
 
-NEEDS = (
-    KernelNeed(
-        "gre", FEEDER, "linux_nl carries the routes here, and VPP crashes when one leads into a tunnel"
-    ),
-)
 PATHS = {GreTunnel.kind: lambda name: join(["interfaces", name])}
 
 

@@ -7,17 +7,11 @@ from typing import Literal
 
 import vpp_config as vpp
 from appliance.config.pointer import join
-from appliance.dataplane.kernel_need import FEEDER, KernelNeed
 from appliance.dataplane.wanted import Wanted
 from appliance.features.vrf.kernel import NEED, devices
 from appliance.features.vrf.model import table_of
 
-NEEDS = (
-    KernelNeed(
-        "vrf", FEEDER, "linux_nl carries the routes here, and VPP keeps the table of a VRF that is removed"
-    ),
-    NEED,
-)
+NEEDS = (NEED,)
 PATHS = {
     vpp.VrfTable.kind: lambda _table: "/vrfs",
     vpp.InterfaceVrf.kind: lambda name: join(["interfaces", name, "vrf"]),
