@@ -139,7 +139,11 @@ def check_packages(paths: Sequence[Path], digests: Path = DIGESTS) -> bool:
     """
     if not digests.exists():
         return False
-    known = dict(reversed(line.split(maxsplit=1)) for line in digests.read_text().splitlines() if line)
+    known: dict[str, str] = {}
+    for line in digests.read_text().splitlines():
+        if line:
+            digest, name = line.split(maxsplit=1)
+            known[name] = digest
     for path in paths:
         found = hashlib.sha256(path.read_bytes()).hexdigest()
         if known.get(path.name) != found:

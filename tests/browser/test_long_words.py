@@ -83,8 +83,8 @@ def page(driver: webdriver.Chrome, transactional_db: None, settings: Any) -> Ite
     router = RouterInMemory()
     steps_of = router.dataplane.plan
 
-    def plan(*states: Any) -> list[Any]:
-        return [replace(step, impact=IMPACT) for step in steps_of(*states)]
+    def plan(desired: Any, observed: Any) -> list[Any]:
+        return [replace(step, impact=IMPACT) for step in steps_of(desired, observed)]
 
     router.dataplane.plan = plan  # type: ignore[method-assign]  # each step has a long impact
     with router:

@@ -140,7 +140,7 @@ _OF_ROUTING, _OF_VRF = Routing.model_json_schema(), VrfRouting.model_json_schema
 def _entries(schema: Json) -> Json:
     """The schema of a mapping's values."""
     by_pattern: Json = schema.get("patternProperties", {})
-    found: Json = next(iter(by_pattern.values()), None) or schema["additionalProperties"]
+    found: Json = next(iter(by_pattern.values()), {}) or schema["additionalProperties"]
     return found
 
 
@@ -276,7 +276,8 @@ class _Draw:
             names = self._names(target)
             if names and self.rng.random() < 0.95:
                 return self.rng.choice(names)
-        return self.rng.choice((*_BY_WORD.get(word, _POOL), *schema.get("examples", ())))
+        texts: tuple[str, ...] = (*_BY_WORD.get(word, _POOL), *schema.get("examples", ()))
+        return self.rng.choice(texts)
 
     def _names(self, target: str) -> list[str]:
         found: Any = self.document

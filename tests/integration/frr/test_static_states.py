@@ -205,7 +205,7 @@ def test_a_broadcast_address_is_refused_because_the_kernel_takes_no_route_by_it(
 
 
 def test_with_a_protocol_the_router_is_asked_what_leads_to_a_next_hop(asked: _Router) -> None:
-    bgp = {"bgp": {"asn": 65000, "router_id": "10.9.0.1"}}
+    bgp: dict[str, Any] = {"bgp": {"asn": 65000, "router_id": "10.9.0.1"}}
     routes = {"0.0.0.0/0": _route([{"address": "10.9.1.2"}])}
     before = _document(routes, **bgp)
     asked.engine.running_config = before

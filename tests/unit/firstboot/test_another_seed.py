@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,12 @@ SOURCES = (
     "fw_cfg",
     "credential",
 )
-ATTACK = {"instance_id": "two", "hostname": "r2", "admin_password": "somebody else's", "configuration": {}}
+ATTACK: dict[str, Any] = {
+    "instance_id": "two",
+    "hostname": "r2",
+    "admin_password": "somebody else's",
+    "configuration": {},
+}
 
 
 def kept(host: Host) -> dict[str, bytes]:

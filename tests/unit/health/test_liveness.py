@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from appliance.config.document import RouterConfig
 from appliance.config.load import parse_document
@@ -22,6 +22,9 @@ from appliance.state.objects import OBJECTS, ObjectsQuery
 from appliance.watching.measure import Comparison
 from frr_config.protocols.static.model import NextHop as Hop
 from frr_config.protocols.static.model import StaticRoute
+
+if TYPE_CHECKING:
+    from appliance.agent.router import Router
 
 FAR, GOOD = "172.16.9.9", "10.9.0.2"
 
@@ -122,7 +125,7 @@ def _router(config: RouterConfig, fib: dict[str, RouteAnswer] | None = None) -> 
         engine=SimpleNamespace(running_config=config), routing=frr, dataplane=plane, vrf_table=lambda vrf: vrf
     )
     router.now_s = 0.0
-    router.liveness = Keeper(router, clock=lambda: float(router.now_s))
+    router.liveness = Keeper(cast("Router", router), clock=lambda: float(router.now_s))
     return router
 
 
@@ -136,6 +139,7 @@ def _many(count: int) -> RouterConfig:
 
 def test_ten_thousand_routes_are_asked_for_in_portions_and_a_next_hop_that_goes_is_seen_at_once() -> None:
     router = _router(_many(10_000))
+    states: tuple[ObjectState, ...] = ()
     for look in range(51):
         router.now_s += 5
         states = router.liveness.of("static_route")
@@ -182,6 +186,7 @@ def test_a_rota_forgets_what_is_gone_and_asks_everything_in_turn() -> None:
         return [0] * len(keys)
 
     groups = {key: key for key in range(7)}
+    known: Mapping[int, int] = {}
     for _ in range(5):
         known = rota.look(groups, ask)
     assert set(asked[:9]) == set(range(7)) and set(known) == set(range(7))

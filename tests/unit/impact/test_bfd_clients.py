@@ -11,7 +11,7 @@ from appliance.state.bgp import BgpState
 from frr_config.protocols.bfd.state import BfdSession
 from tests.unit.impact.changes import PEER, found, session
 
-PROFILE = {"bfd": {"profiles": {"f": {}}}}
+PROFILE: dict[str, Any] = {"bfd": {"profiles": {"f": {}}}}
 WATCHED: dict[str, Any] = {"routing": {**PROFILE, "bgp": {"neighbors": {PEER: {"bfd_profile": "f"}}}}}
 RULES = {
     "10": {"action": "permit", "protocol": "tcp", "source": f"{PEER}/32"},
@@ -25,7 +25,7 @@ def _drops(interface: str, rules: dict[str, Any] | None = None) -> dict[str, Any
 
 
 def _seen(peer: str, state: Any = "up", **more: Any) -> BfdSession:
-    zero = dict.fromkeys(
+    zero: dict[str, Any] = dict.fromkeys(
         (
             *("detect_multiplier", "transmit_interval_ms", "receive_interval_ms"),
             *("echo_transmit_interval_ms", "remote_detect_multiplier"),

@@ -83,7 +83,8 @@ def _around(pointer: str, value: object) -> dict[str, object]:
         document = put(
             document, "/" + "/".join(parts[:size]), {"asn": 65000} if parts[:size][-1] == "bgp" else {}
         )
-    return put(document, pointer, value)
+    whole: dict[str, object] = put(document, pointer, value)
+    return whole
 
 
 def test_a_problem_between_two_objects_is_shown_at_the_one_that_was_changed() -> None:

@@ -41,7 +41,8 @@ class ObjectState(Answer):
 def worst(parts: Iterable[ObjectPart]) -> tuple[Standing, str]:
     """The state of an object whose parts are all needed, and why."""
     listed = tuple(parts)
-    state = min((one.state for one in listed), key=STANDINGS.index, default="working")
+    states: tuple[Standing, ...] = tuple(one.state for one in listed) or ("working",)
+    state = min(states, key=STANDINGS.index)
     why = "; ".join(dict.fromkeys(one.why for one in listed if one.state == state and one.why))
     return state, why
 

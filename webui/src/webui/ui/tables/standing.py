@@ -11,7 +11,7 @@ _WORDS = {"partly": "partly working", "unknown": "not known"}
 
 
 def _state(row: Row) -> str:
-    found = row.live("state", "")
+    found = str(row.live("state", ""))
     return _WORDS.get(found, found)
 
 

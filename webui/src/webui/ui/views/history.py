@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
 
+from appliance.config.merge import Side
 from appliance.errors import CommitCancelled, CommitFailed, Conflict, ValidationFailed
 from webui import router_state
 from webui.accounts.actor import actor_of
@@ -93,6 +94,10 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
     return show(request, "ui/revision.html", "changes", context)
 
 
+def _side(keep: str | None) -> Side | None:
+    return "ours" if keep == "ours" else "theirs" if keep == "theirs" else None
+
+
 @require_POST
 @role_required(Role.ENGINEER)
 def take_up(request: HttpRequest, number: int) -> HttpResponse:
@@ -103,7 +108,7 @@ def take_up(request: HttpRequest, number: int) -> HttpResponse:
             actor_of(request),
             number,
             services.current(user_of(request)),
-            keep if keep == "ours" or keep == "theirs" else None,
+            _side(keep),
         )
     except (Conflict, ValidationFailed) as error:
         tell(request, f"Nothing was put into your changes: {str(error).rstrip('.')}.", "error")
