@@ -44,10 +44,13 @@ FACTS = {
         f"{_APPLIANCE}/config/ip_protocols.py": "a protocol of IP that an access list can match",
         f"{_WEB}/ui/tables/listing.py": "an example of a word in capitals",
     },
-    "ipip": {},
+    "ipip": {f"{_APPLIANCE}/dataplane/nics.py": "a link of the kernel that is no NIC"},
     "nat": {},
     "dhcp_relay": {},
-    "bfd": {f"{_APPLIANCE}/features/interface/checks.py": "a word of FRR's that is no name of an interface"},
+    "bfd": {
+        f"{_APPLIANCE}/features/interface/checks.py": "a word of FRR's that is no name of an interface",
+        f"{_FRR}/protocols/static/names.py": "the same",
+    },
 }
 """Files that name the word and stay as they are without the feature: facts of Linux and of IANA, examples."""
 

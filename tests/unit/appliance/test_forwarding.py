@@ -45,9 +45,7 @@ def test_polls_in_vain_are_no_work() -> None:
     assert worker.busy < 0.02
     assert worker.clocks_per_packet < 300
     assert "little to do" in told.words[0]
-    assert told.words[-1] == (
-        "9 packets were dropped since VPP's start, 7 of them for: ip4-input: ip4 ttl <= 1."
-    )
+    assert told.words[-1] == ("9 packets dropped since VPP's start, 7 of them for: ip4-input: ip4 ttl <= 1.")
     assert told.seconds == 12.0
 
 
