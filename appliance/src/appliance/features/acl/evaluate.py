@@ -105,7 +105,7 @@ class Rules:
             self._families[family] = tuple([one for one in self.placed if one.rule.family == family])
         return self._families[family]
 
-    @property
+    @cached_property
     def reflects(self) -> bool:
         """Whether one of them lets answers back in."""
         return any(placed.reflects for placed in self.placed)
