@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.utils import floatToGoString
 
 from appliance.config.load import parse_document
 from appliance.dataplane.vpp import startup
@@ -122,7 +123,8 @@ def test_the_agent_tells_it_how_many_routes_vpp_has_room_for(live: LiveLab) -> N
     most = _room(live, document)
     wait_until(lambda: _state(live).most_routes == most, timeout_s=60, what="the number")
     assert json_of(live.api.get("/state/feeder"))["most_routes"] == most
-    assert f"millrace_feeder_routes_most {float(most)}" in live.api.get(live.base_url + "/metrics").text
+    metrics = live.api.get(live.base_url + "/metrics").text
+    assert f"millrace_feeder_routes_most {floatToGoString(most)}" in metrics
 
 
 def test_access_lists_take_their_room_before_they_are_bound_and_give_it_back(live: LiveLab) -> None:
