@@ -161,7 +161,9 @@ def test_sessions_outlive_vpp_and_mirrors_leave_when_the_document_says_so(live: 
     heap_mb = startup.read((live.directory / "vpp-startup.conf").read_text()).main_heap_mb
     for wanted_mb in (heap_mb + 64, heap_mb):
         document = _document(live, more=True)
-        document["dataplane"] = {**document.get("dataplane", {}), "main_heap_mb": wanted_mb}
+        # A heap by hand makes ``auto`` the standard scale, whose other sizes the last commit would change back.
+        sizes = {"main_heap_mb": wanted_mb, "route_scale": "full_tables"}
+        document["dataplane"] = {**document.get("dataplane", {}), **sizes}
         live.agent.commit(document, author="test")
         assert startup.read((live.directory / "vpp-startup.conf").read_text()).main_heap_mb == wanted_mb
         assert _mirrors(live) == mirrors
