@@ -159,10 +159,11 @@ def test_sessions_outlive_vpp_and_mirrors_leave_when_the_document_says_so(live: 
 
     # A commit that restarts VPP, and back.
     heap_mb = startup.read((live.directory / "vpp-startup.conf").read_text()).main_heap_mb
+    scale = json_of(live.api.get("/state/dataplane"))["chosen_route_scale"]
     for wanted_mb in (heap_mb + 64, heap_mb):
         document = _document(live, more=True)
-        # A heap by hand makes ``auto`` the standard scale, whose other sizes the last commit would change back.
-        sizes = {"main_heap_mb": wanted_mb, "route_scale": "full_tables"}
+        # A heap by hand makes ``auto`` the standard scale, and the last commit would change the rest back.
+        sizes = {"main_heap_mb": wanted_mb, "route_scale": scale}
         document["dataplane"] = {**document.get("dataplane", {}), **sizes}
         live.agent.commit(document, author="test")
         assert startup.read((live.directory / "vpp-startup.conf").read_text()).main_heap_mb == wanted_mb
