@@ -20,6 +20,7 @@ from appliance.config.load import parse_document
 from appliance.config.validate import check
 from appliance.errors import ValidationFailed
 from frr_config import Routing, VrfRouting
+from tests.property.meant_clauses import only_meant
 from tests.property.routing_documents import random_routing
 
 Json = dict[str, Any]
@@ -107,6 +108,7 @@ def edge_documents(rng: random.Random, can: Capabilities) -> Iterator[tuple[Rout
             "routing": routing.model_dump(mode="json", exclude_defaults=True, context={"secrets": "reveal"}),
             "vrfs": {name: {"routing": {}} for name in VRFS},
         }
+        document = dump(only_meant(parse_document(document), can), "reveal")
         config = _valid(document, can)
         assert config is not None, "the generator and the validation disagree"
         done: list[str] = []
