@@ -154,7 +154,12 @@ class Generator:
     def prefix_list(self, name: str) -> Dict:
         family = self.rng.choice(("ipv4", "ipv6"))
         self.lists[family].append(name)
-        found: Dict = {"family": family, "rules": self.rules(lambda: self.prefix_rule(family))}
+        rules = self.rules(lambda: self.prefix_rule(family))
+        once = {
+            tuple(rule.get(key) or 0 for key in ("action", "prefix", "ge", "le")): at
+            for at, rule in rules.items()
+        }
+        found: Dict = {"family": family, "rules": {at: rules[at] for at in once.values()}}
         self.maybe(found, "description", self.text())
         return found
 
@@ -165,6 +170,10 @@ class Generator:
         low = self.rng.choice((length, self.rng.randint(length, top)))
         self.maybe(found, "ge", low)
         self.maybe(found, "le", self.rng.choice((low, self.rng.randint(low, top))))
+        if found.get("le") == 0:
+            del found["le"]
+        if found.get("ge") == 0 and "le" not in found:
+            del found["ge"]
         return found
 
     def prefix(self, family: str) -> str:

@@ -53,6 +53,9 @@ class PrefixListRule(Model):
             raise ValueError(f"le must be at least the prefix's own length, {low}, and at most {top}")
         if self.ge is not None and self.le is not None and self.ge > self.le:
             raise ValueError("ge must not be greater than le")
+        if self.le == 0 or (self.ge == 0 and self.le is None):
+            # FRR takes 0 for a length that is not given.
+            raise ValueError("a length of 0 alone is none to FRR: leave it out, or give a longer le")
         return self
 
 
@@ -68,9 +71,15 @@ class PrefixList(Model):
 
     @model_validator(mode="after")
     def _families(self) -> Self:
-        for sequence, rule in self.rules.items():
+        known: dict[tuple[str, str, int, int], int] = {}
+        for sequence, rule in sorted(self.rules.items()):
             if (":" in rule.prefix) != (self.family == "ipv6"):
                 raise ValueError(f"rule {sequence}: {rule.prefix} is not an {self.family} prefix")
+            first = known.setdefault((rule.action, rule.prefix, rule.ge or 0, rule.le or 0), sequence)
+            if first != sequence:
+                raise ValueError(
+                    f"rule {sequence} is the same as rule {first}, and FRR keeps only one of them"
+                )
         return self
 
 
