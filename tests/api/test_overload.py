@@ -117,7 +117,7 @@ async def test_commits_that_wait_keep_neither_a_cancel_nor_a_confirmation_out(
         make(step)
 
     monkeypatch.setattr(web.router.routing, "apply", held)
-    routes = [f"/config/routing/static/203.0.{number}.0~124" for number in range(40)]
+    routes = [f"/config/routing/static/203.0.{number}.0~124" for number in range(100)]
     wanted = {"next_hops": [{"address": "10.10.0.2"}]}
     try:
         async with _client(web) as http:
