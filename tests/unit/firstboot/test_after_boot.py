@@ -11,7 +11,7 @@ import pytest
 
 from appliance.client import CommitAnswer, ConfigAnswer, StatusAnswer
 from appliance.errors import AgentUnavailable, CommitFailed, Problem, ValidationFailed
-from appliance.firstboot.database import prepare_database
+from appliance.firstboot.database import Psql, prepare_database
 from appliance.firstboot.first_document import commit_first_document, merged
 from appliance.firstboot.resolvers import learned, write_resolvers
 from appliance.programs import ProgramFailed, Ran
@@ -120,39 +120,10 @@ def test_an_agent_that_never_comes_up(host: Host) -> None:
     assert host.layout.first_document.exists()
 
 
-class Postgres:
-    """psql, as far as it is used here."""
-
-    def __init__(self) -> None:
-        self.roles: list[str] = []
-        self.databases: list[str] = []
-
-    def run(self, argv: Sequence[str], timeout_s: float = 30.0, text: str | None = None) -> Ran:
-        statement = argv[-1]
-        match statement.split()[:2]:
-            case ["SELECT", _]:
-                there = self.roles if "pg_roles" in statement else self.databases
-                return Ran(0, "1\n" if any(f"'{name}'" in statement for name in there) else "", "")
-            case ["CREATE", "ROLE"]:
-                self.roles.append("millrace-web")
-            case ["CREATE", "DATABASE"]:
-                if not self.roles:
-                    return Ran(1, "", "ERROR: role does not exist")
-                self.databases.append("millrace")
-        return Ran(0, "", "")
-
-
-def test_the_database_is_made_once() -> None:
-    postgres = Postgres()
-    assert [statement.split()[1] for statement in prepare_database(postgres)] == ["ROLE", "DATABASE"]
-    assert prepare_database(postgres) == []
-    assert (postgres.roles, postgres.databases) == (["millrace-web"], ["millrace"])
-
-
 def test_a_database_that_does_not_answer_is_named(host: Host) -> None:
     host.programs.answers["psql"] = Ran(2, "", "could not connect to server")
     with pytest.raises(ProgramFailed, match="psql: could not connect"):
-        prepare_database(host.programs)
+        prepare_database(Psql(host.programs))
 
 
 NETWORKCTL = {

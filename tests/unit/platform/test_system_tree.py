@@ -176,6 +176,7 @@ def test_no_filter_is_on_who_speaks_in_the_router_s_namespace() -> None:
 
 
 WEB_HALF = {
+    "millrace-audit-guard.service",
     "millrace-database.service",
     "millrace-web-password.service",
     "millrace-web-prepare.service",

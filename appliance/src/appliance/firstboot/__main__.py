@@ -17,9 +17,15 @@ log = logging.getLogger("appliance.firstboot")
 
 
 def _database() -> None:
-    from appliance.firstboot.database import prepare_database
+    from appliance.firstboot.database import Psql, prepare_database
 
-    prepare_database(HostPrograms())
+    prepare_database(Psql(HostPrograms()))
+
+
+def _audit_guard() -> None:
+    from appliance.firstboot.database import Psql, guard_audit_log
+
+    guard_audit_log(Psql(HostPrograms()))
 
 
 def _first_document() -> None:
@@ -59,6 +65,7 @@ def _boot() -> None:
 WORK: dict[str, tuple[Callable[[], None], str]] = {
     "boot": (_boot, "read the hypervisor's seed once, make this instance's keys, write the host's files"),
     "database": (_database, "make the web half's role and database, as the database's own user"),
+    "audit-guard": (_audit_guard, "take the audit log from the web half, as the database's own user"),
     "first-document": (_first_document, "commit the seed's configuration document, once"),
     "resolvers": (_resolvers, "write resolv.conf and the time servers from what DHCP said"),
     "factory-reset": (_factory_reset, "remove everything but the software, and restart"),

@@ -30,7 +30,10 @@ _UNITS = {
     "vpp": ("vpp.service",),
     "feeder": ("millrace-feeder.service",),
     "bgpindex": ("millrace-bgp-index.service",),
-    "postgres": ("postgresql.service", "postgresql@17-main.service", "millrace-database.service"),
+    "postgres": (
+        *("postgresql.service", "postgresql@17-main.service"),
+        *("millrace-database.service", "millrace-audit-guard.service"),
+    ),
     "redis": ("redis-server.service", "valkey-server.service"),
 }
 _DAEMONS = ("zebra", "mgmtd", "bgpd", "ospfd", "bfdd", "staticd", "watchfrr")
