@@ -20,7 +20,9 @@ def random_relays(rng: random.Random, document: Json) -> Json:
         for text in one["addresses"]
         if (address := ip_interface(text)).version == 4
     ]
-    with_tunnels = {one.get("vrf") for one in document["interfaces"].values() if one["type"] == "gre"}
+    with_tunnels = {
+        one.get("vrf") for one in document["interfaces"].values() if one["type"] in ("gre", "ipip")
+    }
     vrfs = [vrf for vrf in (None, *document["vrfs"]) if vrf not in with_tunnels]
     if not sources or rng.random() < 0.5:
         return {}

@@ -141,11 +141,9 @@ class Policies:
                 ("0.0.0.0/0", "198.18.0.0/15", "198.18.0.0/16", "198.19.0.0/16", "198.19.8.0/21")
             )
             lengths = rng.choice(({"le": 32}, {"le": 24}, {"ge": 25}, {"ge": 24, "le": 25}, {}))
-            rules[str(10 * number + 10)] = {
-                "action": rng.choice(("permit", "deny")),
-                "prefix": prefix,
-                **lengths,
-            }
+            rule = {"action": rng.choice(("permit", "deny")), "prefix": prefix, **lengths}
+            if rule not in rules.values():  # FRR keeps only one of equal rules
+                rules[str(10 * number + 10)] = rule
         return rules
 
     def _rules(self, at: int) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from appliance.dataplane.linux.objects import (
 from appliance.dataplane.linux.objects.bond_link import BondLink
 from appliance.dataplane.linux.objects.bond_member import BondMember
 from appliance.dataplane.linux.objects.gre_link import GreLink
+from appliance.dataplane.linux.objects.ipip_link import IpipLink
 from appliance.dataplane.linux.plan import plan
 from appliance.dataplane.linux.state import LinuxState
 from appliance.dataplane.namespace import Namespace
@@ -37,7 +38,7 @@ T = TypeVar("T")
 
 KINDS: tuple[type[LinuxObject], ...] = (
     *(KernelSettings, EthernetLink, LoopbackLink, VrfDevice, VrfMember, LinkAddress),
-    *(BondLink, BondMember, VlanLink, GreLink),
+    *(BondLink, BondMember, VlanLink, GreLink, IpipLink),
 )
 
 
