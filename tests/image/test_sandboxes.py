@@ -86,3 +86,19 @@ def test_the_processes_run_as_the_table_says(router: Router) -> None:
         lines = [line.split(maxsplit=2) for line in running.splitlines() if program in f"{line} "]
         for found_user, found_group, _ in lines:
             assert (found_user, found_group) == (user, group)
+
+
+def test_the_web_half_may_append_to_the_audit_log_and_not_change_it(router: Router) -> None:
+    as_web = ["runuser", "-u", "millrace-web", "--", "psql", "-X", "-h", "/run/postgresql", "-d", "millrace"]
+    assert router.root("systemctl", "is-active", "millrace-audit-guard.service").strip() == "active"
+    given = "time, username, address, via, action, target, changes, result, detail"
+    values = "'2001-01-01', 'eve', '', '', 'x', '', '[]', 'done', ''"
+    entry = f"INSERT INTO accounts_auditentry ({given}) VALUES ({values}) RETURNING time > '2002-01-01'"
+    assert router.root(*as_web, "-qtA", "-c", entry).strip() == "t"
+    for statement in (
+        "UPDATE accounts_auditentry SET username = 'nobody'",
+        "DROP TRIGGER audit_guard ON accounts_auditentry",
+        "DROP SCHEMA public CASCADE",
+    ):
+        refused = router.root("sh", "-c", '"$@" 2>&1 || true', "sh", *as_web, "-c", statement)
+        assert refused.startswith(("ERROR:  permission denied", "ERROR:  must be owner")), refused
