@@ -57,7 +57,7 @@ class Watch:
 
 
 class ServiceBefore(Protocol):
-    """Service right before the steps of a commit, and what is foretold of them. Nothing of it raises."""
+    """Observes sessions and traffic right before a commit's steps, and predicts their impact. Never raises."""
 
     def begin(self) -> None:
         """Begin to read sessions and traffic. Returns at once."""

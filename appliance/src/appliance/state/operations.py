@@ -7,7 +7,7 @@ from pydantic import Field
 from appliance.state.part import Answer, Question
 
 VIA_HEADER, AUTHOR_HEADER = "Millrace-Via", "Millrace-Author"
-"""Of whoever speaks to the agent's socket and is no web half."""
+"""HTTP headers by which a client other than the web half says how, and for whom, it asks the agent."""
 
 
 class Operation(Answer):

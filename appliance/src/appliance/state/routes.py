@@ -37,7 +37,7 @@ Gateway = Annotated[str, StringConstraints(max_length=64), AfterValidator(_gatew
 
 
 def of_one_prefix(wanted: bool, given: ValidationInfo) -> bool:
-    """A check of longest, within and covering, which say what a prefix means: one, and beside a prefix."""
+    """Checks that only one of longest, within and covering is set, and only beside a prefix."""
     if wanted and given.data.get("prefix", "") is None:
         raise PydanticCustomError("of_a_prefix", "needs a prefix or an address")
     if wanted and any(given.data.get(other) for other in ("longest", "within", "covering")):
