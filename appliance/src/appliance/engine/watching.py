@@ -57,7 +57,7 @@ class Watch:
 
 
 class ServiceBefore(Protocol):
-    """Observes sessions and traffic right before a commit's steps, and predicts their impact. Never raises."""
+    """Observes service right before a commit's steps, and predicts their impact. Never raises."""
 
     def begin(self) -> None:
         """Begin to read sessions and traffic. Returns at once."""

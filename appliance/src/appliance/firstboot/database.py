@@ -1,9 +1,9 @@
-"""The web half's role and database, and the guard over its audit log. Run as the database's own user, over its
-socket.
+"""The web half's role and database, and the guard over its audit log. Run as the database's own user, over
+its socket.
 
-The web half changes its tables itself when a release comes, so it owns them, but neither the database nor, while
-it serves, its audit log: what took over the web half could otherwise remove the triggers that make the log
-append-only, or drop the table. The log's owner is a role that nobody can sign in as.
+The web half changes its tables itself when a release comes, so it owns them, but neither the database nor,
+while it serves, its audit log: what took over the web half could otherwise remove the triggers that make the
+log append-only, or drop the table. The log's owner is a role that nobody can sign in as.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DATABASE = "millrace"
 AUDIT_ROLE = "millrace-audit"
 """Owner of the database and of the audit log. It cannot sign in."""
 LATEST_KEPT = 500
-"""The latest entries of the audit log, which nobody deletes within a month: the retention's bounds begin above."""
+"""The latest entries, which nobody deletes within a month: the retention's bounds begin above."""
 _TABLE, _FUNCTION = "public.accounts_auditentry", "public.audit_append_only()"
 # What an entry says is given; its number and time are the database's own.
 _GIVEN = "time, username, address, via, action, target, changes, result, detail"
