@@ -308,7 +308,7 @@ class RouterInMemory:
 
     def start(self) -> None:
         """Serve."""
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(20)
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(60)
 
     def stop(self) -> None:
         """Stop answering; committed revisions stay."""
