@@ -68,12 +68,12 @@ class CommitsUnderWay(Answer):
 class PlanStep:
     """One step of a commit, as the agent planned it."""
 
-    backend: str
-    phase: str
-    summary: str
-    undo_summary: str
-    impact: str
-    path: str
+    backend: str = ""
+    phase: str = ""
+    summary: str = ""
+    undo_summary: str = ""
+    impact: str = ""
+    path: str = ""
 
 
 class CommitOutcome(Answer):
