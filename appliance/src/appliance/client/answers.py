@@ -185,7 +185,7 @@ class CommitAnswer(Answer):
 
     @property
     def outcome(self) -> CommitOutcome:
-        """All of it but the revision, typed."""
+        """The same as a value, without ``recorded``."""
         return CommitOutcome.model_validate(self)
 
     @property

@@ -32,13 +32,13 @@ _patient = threading.BoundedSemaphore(PATIENT)
 
 def options_of(actor: Actor, **chosen: Any) -> CommitOptions:
     """The options of this user's request, with what he chose. Raises ValidationFailed."""
+    comment = chosen.get("comment", "")
+    if len(comment) > 500 or not comment.isprintable():
+        message = "must be one line of at most 500 printable characters"
+        raise ValidationFailed([Problem("/comment", message)])
+    who = {"author": actor.name, "caller_address": actor.router_address}
     with told_by_field():
-        made = CommitOptions.model_validate(
-            {"author": actor.name, "caller_address": actor.router_address, **chosen}
-        )
-    if not made.comment.isprintable():
-        raise ValidationFailed([Problem("/comment", "must be one line of printable characters")])
-    return made
+        return CommitOptions.model_validate({**who, **chosen})
 
 
 def commit_document(

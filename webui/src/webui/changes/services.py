@@ -32,16 +32,7 @@ from webui.agent import agent
 from webui.changes import documents
 from webui.changes import running as what_runs
 from webui.changes.closing import MAX_OPEN, close
-from webui.changes.commits import (
-    cancel,
-    commit_document,
-    confirm,
-    keep,
-    options_of,
-    outcome,
-    rollback,
-    under_way,
-)
+from webui.changes.commits import cancel, commit_document, confirm, keep, outcome, rollback, under_way
 from webui.changes.history import compare, history, revision
 from webui.changes.holding import hold, lock, note_end, refresh, unanswered
 from webui.changes.models import ChangeSet
@@ -52,7 +43,7 @@ from webui.errors import Forbidden, MergeConflicts
 
 __all__ = [
     "apply", "base_document", "cancel", "commit", "compare", "confirm", "current", "delete", "diff",
-    "discard", "document", "edit", "history", "keep", "note_end", "options_of", "outcome", "preview",
+    "discard", "document", "edit", "history", "keep", "note_end", "outcome", "preview",
     "preview_edit", "rebase", "refresh", "rename", "replace_document", "require_editable", "revision",
     "rollback", "running", "save", "start_change", "under_way", "value",
 ]  # fmt: skip
