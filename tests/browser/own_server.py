@@ -52,7 +52,7 @@ def _served() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(
             uvicorn.Config(
-                ASGIStaticFilesHandler(handler),  # type: ignore[no-untyped-call]
+                ASGIStaticFilesHandler(handler),
                 lifespan="off",
                 log_config=None,
                 access_log=False,

@@ -135,7 +135,7 @@ class Policies:
         }
 
     def _prefix_rules(self) -> dict[str, Any]:
-        rng, rules = self._rng, {}
+        rng, rules = self._rng, dict[str, Any]()
         for number in range(rng.randint(1, 4)):
             prefix = rng.choice(
                 ("0.0.0.0/0", "198.18.0.0/15", "198.18.0.0/16", "198.19.0.0/16", "198.19.8.0/21")
