@@ -17,7 +17,7 @@ from tests.real_router import RealRouter
 
 pytestmark = [pytest.mark.integration, pytest.mark.root, pytest.mark.timeout(900)]
 
-PLANS = 10
+PLANS = 5
 SEED = 3628
 STEPS_TRIED = {"linux": 8, "vpp": 4}
 """Steps of each plan, including its first and last; more are tried on the fakes, which take no time."""
