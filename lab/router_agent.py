@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from appliance.client import AgentClient
+from appliance.client import AgentClient, CommitOptions
 from appliance.errors import AgentUnavailable, MillraceError, RouterUnavailable
 from lab.errors import LabError, NotReady
 
@@ -44,8 +44,9 @@ class RouterAgent:
         """Commit as soon as VPP and FRR are up; returns the revision. Raises LabError."""
         deadline = time.monotonic() + timeout_s
         while True:
+            options = CommitOptions(author="lab", comment=comment)
             try:
-                return int(self._client.commit(document, author="lab", comment=comment)["revision"])
+                return int(self._client.commit(document, options)["revision"])
             except (RouterUnavailable, AgentUnavailable) as error:
                 if time.monotonic() > deadline:
                     raise NotReady(f"the first commit, after {timeout_s:g} s: {error}") from error

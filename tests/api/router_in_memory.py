@@ -43,6 +43,7 @@ from appliance.routing.rows import Family, RibRow
 from appliance.routing.view import VrfRoutingView
 from appliance.state.acls import AclRuleState, AclState
 from appliance.state.bgp import BgpNeighborDetail, BgpNeighborState, BgpState
+from appliance.state.commit_options import CommitOptions
 from appliance.state.control_plane import ControlPlaneState, GuardedInterface, PuntPolicer
 from appliance.state.dataplane import DataplaneState
 from appliance.state.hardware import Hardware
@@ -294,7 +295,7 @@ class RouterInMemory:
     def __enter__(self) -> RouterInMemory:
         self._thread.start()
         self.start()
-        self.client.commit(self._document, author="setup", comment="first")
+        self.client.commit(self._document, CommitOptions(author="setup", comment="first"))
         return self
 
     def __exit__(self, *_: object) -> None:

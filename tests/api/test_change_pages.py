@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from appliance.state.commit_options import CommitOptions
 from tests.api.conftest import MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.test_pages import browser_of, get, post
@@ -225,7 +226,7 @@ def test_during_a_countdown_commit_explains_itself_and_rollback_is_one_click(
 ) -> None:
     document = router.client.config().document
     document["system"] = {**document["system"], "banner": "unsure"}
-    router.client.commit(document, author="ann", confirm_s=600)
+    router.client.commit(document, CommitOptions(author="ann", confirm_s=600))
     opened = fields(get(browser, "/edit/interfaces/lan0"))
     post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
     page = get(browser, "/changes")
@@ -244,11 +245,11 @@ def test_during_a_countdown_commit_explains_itself_and_rollback_is_one_click(
 def test_after_a_timer_the_pages_say_what_happened(browser: Client, router: RouterInMemory) -> None:
     document = router.client.config().document
     document["system"] = {**document["system"], "banner": "nobody confirms me"}
-    router.client.commit(document, author="ann", confirm_s=600)
+    router.client.commit(document, CommitOptions(author="ann", confirm_s=600))
     assert "HX-Refresh" not in browser.get("/changes/pending?of=2", secure=True).headers
     # As the engine does when the time is over.
     expired = "Roll back to revision 1: revision 2 was not confirmed in time"
-    router.client.rollback(1, author="millrace", comment=expired)
+    router.client.rollback(1, CommitOptions(author="millrace", comment=expired))
     from webui import router_state
 
     router_state.forget()
@@ -266,7 +267,7 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
 ) -> None:
     document = router.client.config().document
     document["system"] = {**document["system"], "banner": "sessions or traffic get worse"}
-    router.client.commit(document, author="ann", watch_s=60)
+    router.client.commit(document, CommitOptions(author="ann", watch_s=60))
     from webui import router_state
 
     router_state.forget()
@@ -274,7 +275,7 @@ def test_after_a_rollback_by_the_watch_the_page_is_loaded_anew_and_says_so(
     assert "/changes/pending?of=-2" in page
     assert "HX-Refresh" not in browser.get("/changes/pending?of=-2", secure=True).headers
     worse = "Roll back to revision 1: sessions or traffic got worse after revision 2"
-    router.client.rollback(1, author="millrace", comment=worse)
+    router.client.rollback(1, CommitOptions(author="millrace", comment=worse))
     router_state.forget()
     # The rollback is watched, too: the page showed another watch.
     shown = router.client.status().watch
@@ -315,13 +316,13 @@ def test_above_a_form_of_a_commit_the_end_is_said_in_its_place_and_nothing_is_lo
     post(browser, "/edit/interfaces/lan0", **{**opened, "/mtu": "9000"})
     document = router.client.config().document
     document["system"] = {**document["system"], "banner": "unsure"}
-    router.client.commit(document, author="ann", confirm_s=600, watch_s=60)
+    router.client.commit(document, CommitOptions(author="ann", confirm_s=600, watch_s=60))
     router_state.forget()
     assert "/changes/pending?of=2-2&amp;held=1" in get(browser, "/changes")
     waits = browser.get("/changes/pending?of=2-2&held=1", secure=True)
     # The countdown that reloads the page is for pages without a form.
     assert "rolls back in" in waits.content.decode() and "data-then" not in waits.content.decode()
-    router.client.rollback(1, author="omar", confirm_s=0, watch_s=0)
+    router.client.rollback(1, CommitOptions(author="omar", confirm_s=0, watch_s=0))
     router_state.forget()
     over = browser.get("/changes/pending?of=2-2&held=1", secure=True)
     assert (over.status_code, "HX-Refresh" in over.headers) == (286, False)

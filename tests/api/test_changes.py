@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from appliance.state.commit_options import CommitOptions
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from webui.changes.models import RevisionMirror
@@ -128,7 +129,7 @@ def test_commits_by_the_command_line_are_in_the_history(engineer: ApiClient, rou
     engineer.get("revisions")
     document = router.client.config().document
     router.client.commit(
-        {**document, "system": {"hostname": "by-cli"}}, author="root", comment="at the console"
+        {**document, "system": {"hostname": "by-cli"}}, CommitOptions(author="root", comment="at the console")
     )
     first = engineer.get("revisions?limit=1").body["items"][0]
     assert (first["number"], first["author"], first["comment"]) == (2, "root", "at the console")
@@ -149,8 +150,8 @@ def test_a_commit_that_outlasts_its_request_is_learnt_later(
         def __getattr__(self, name: str) -> Any:
             return getattr(router.client, name)
 
-        def commit(self, document: Any, **more: Any) -> CommitAnswer:
-            answer = router.client.commit(document, **more)
+        def commit(self, document: Any, options: CommitOptions, **more: Any) -> CommitAnswer:
+            answer = router.client.commit(document, options, **more)
             return CommitAnswer({**answer, "state": "running", "revision": None})
 
     monkeypatch.setattr(commits, "agent", Slow)

@@ -20,6 +20,7 @@ from django.utils import timezone
 from appliance.cli.errors import CommandError
 from appliance.cli.session import Session
 from appliance.errors import CommitCancelled
+from appliance.state.commit_options import CommitOptions
 from tests.api.conftest import Answer, ApiClient, MakeClient
 from tests.api.router_in_memory import RouterInMemory
 from tests.api.test_change_pages import fields
@@ -159,7 +160,7 @@ def test_whoever_waits_for_a_cancelled_commit_is_told_who_did_it(router: RouterI
 
     def commit() -> None:
         try:
-            router.client.commit(document, author="ann", request_id="first")
+            router.client.commit(document, CommitOptions(author="ann", request_id="first"))
         except CommitCancelled as error:
             caught.append(error)
 

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from appliance.engine.recording import Running
+from appliance.state.commit_options import CommitOptions
 from tests.api.conftest import ApiClient
 from tests.api.router_in_memory import DOCUMENT, RouterInMemory
 from webui.accounts.models import User
@@ -27,7 +28,7 @@ def cut_off(router: RouterInMemory, number: int) -> None:
 
 def commit(router: RouterInMemory, hostname: str) -> int:
     changed = {**DOCUMENT, "system": {"hostname": hostname}}
-    answer = router.client.commit(changed, author="ann")
+    answer = router.client.commit(changed, CommitOptions(author="ann"))
     assert answer.revision is not None
     return answer.revision
 

@@ -15,6 +15,7 @@ import httpx
 import pytest
 import redis
 
+from appliance.state.commit_options import CommitOptions
 from tests.api.served import Served, served
 from tests.api.test_database_outage import _csrf, _is_refusal, person
 from tests.live_lab import wait_until
@@ -142,7 +143,9 @@ def test_a_stopped_database_is_a_quick_503_and_recovers_by_itself(
             now = router.config()
             now["document"]["system"]["hostname"] = "by-socket"
             assert (
-                router.commit(now["document"], author="console", base_revision=now["revision"])["state"]
+                router.commit(
+                    now["document"], CommitOptions(author="console"), base_revision=now["revision"]
+                )["state"]
                 == "done"
             )
         begun = time.monotonic()

@@ -24,6 +24,7 @@ from django.test import Client
 
 from appliance.client.connections import Connections
 from appliance.config.document import RouterConfig
+from appliance.state.commit_options import CommitOptions
 from tests.api.conftest import ApiClient, MakeClient
 from tests.api.router_in_memory import DOCUMENT, RouterInMemory
 
@@ -53,7 +54,7 @@ Counting = Callable[[], AbstractContextManager[Way]]
 @pytest.fixture
 def counting(router: RouterInMemory, viewer: ApiClient, monkeypatch: pytest.MonkeyPatch) -> Counting:
     """Counts within its context, in the web half and in the agent, which runs in a thread here."""
-    router.client.commit(LARGE, author="setup")
+    router.client.commit(LARGE, CommitOptions(author="setup"))
     assert viewer.get("revisions").status == 200  # the history is mirrored
     under_way: list[Way] = []
     ask, dumps, loads, deepcopy = Connections.ask, json.dumps, json.loads, copy.deepcopy
@@ -165,7 +166,7 @@ def test_a_save_on_what_runs_no_more_is_made_anew(
 ) -> None:
     opened = _opened(browser, "/edit/system")
     running = router.client.config().document
-    router.client.commit({**running, "acls": {}}, author="console", base_revision=2)
+    router.client.commit({**running, "acls": {}}, CommitOptions(author="console"), base_revision=2)
     with counting() as way:
         _save(browser, opened, "first")
     assert way.asked == ["POST check"] * 2
@@ -183,7 +184,7 @@ def test_a_refused_save_is_judged_by_what_runs(
     running = router.client.config().document
     router.client.commit(
         {**running, "acls": {**running["acls"], "new": {"rules": {"10": {"action": "deny"}}}}},
-        author="console",
+        CommitOptions(author="console"),
     )
     # The page was opened before there was the list, by what this process knows.
     answer = browser.post("/add/acls", {"@key": "new"}, secure=True)
@@ -256,7 +257,7 @@ def test_a_change_set_whose_base_runs_no_more_is_merged(
     change = _change(engineer)
     assert engineer.merge(f"config?change={change}", {"system": {"hostname": "collected"}}).status == 200
     running = router.client.config().document
-    router.client.commit({**running, "acls": {}}, author="console")
+    router.client.commit({**running, "acls": {}}, CommitOptions(author="console"))
     with counting() as way:
         assert engineer.post(f"changes/{change}/commit").body["revision"] == 4
     assert way.asked == ["POST commit", "GET config", "POST commit", "GET revisions", "GET revisions"]

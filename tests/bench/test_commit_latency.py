@@ -12,7 +12,6 @@ By REST the same is measured as a user meets it, through the web half, and with 
 from __future__ import annotations
 
 import copy
-import functools
 import json
 import os
 import platform
@@ -24,6 +23,7 @@ from typing import Any, cast
 import pytest
 
 from appliance.config.pointer import merge_patch
+from appliance.state.commit_options import CommitOptions
 from tests.bench.by_rest import ROUNDS, commits_ms, one_line, previews_ms, times_ms
 from tests.bench.figures import Goal, told
 from tests.live_lab import LiveLab, live_lab
@@ -87,6 +87,10 @@ def _yardstick_ms(document: dict[str, Any]) -> float:
     return statistics.median(taken)
 
 
+def _options(comment: str) -> CommitOptions:
+    return CommitOptions(author="bench", comment=comment)
+
+
 def _row(name: str, taken_ms: list[float]) -> str:
     p95 = statistics.quantiles(taken_ms, n=20)[-1]
     median = statistics.median(taken_ms)
@@ -98,11 +102,12 @@ def test_commit_latency(live: LiveLab, capsys: pytest.CaptureFixture[str]) -> No
     revision = live.agent.status().revision
     measured: dict[str, list[float]] = {}
     for name, document in (("small", small), ("large", _large(small))):
-        live.agent.commit(document, comment=f"bench: {name}", author="bench")
-        commit = functools.partial(live.agent.commit, comment="bench", author="bench")
+        live.agent.commit(document, _options(f"bench: {name}"))
         measured[f"{name}: preview"] = _times_ms(document, live.agent.plan)
-        measured[f"{name}: commit"] = _times_ms(document, commit)
-    live.agent.rollback(revision, comment="bench: done", author="bench")
+        measured[f"{name}: commit"] = _times_ms(
+            document, lambda wanted: live.agent.commit(wanted, _options("bench"))
+        )
+    live.agent.rollback(revision, _options("bench: done"))
     with capsys.disabled():
         print(f"\n{live.dataplane} on {platform.machine()}, {os.cpu_count()} cores")
         yardstick_ms = _yardstick_ms(_large(small))
@@ -124,7 +129,8 @@ def test_commit_latency(live: LiveLab, capsys: pytest.CaptureFixture[str]) -> No
 def test_by_rest(live: LiveLab, rules: int, preview_ms: int, commit_ms: int) -> None:
     revision = live.agent.status().revision
     live.agent.commit(
-        _large(live.agent.config().document, rules), comment=f"bench: {rules} rules", author="bench"
+        _large(live.agent.config().document, rules),
+        _options(f"bench: {rules} rules"),
     )
     before = live.agent.status().revision
     of = f"with {rules:,} rules and {ROUTES:,} static routes, by REST, {live.dataplane}"
@@ -133,6 +139,6 @@ def test_by_rest(live: LiveLab, rules: int, preview_ms: int, commit_ms: int) -> 
     assert live.agent.status().revision == before
     told(f"commit of one line {of}", commits_ms(live), "ms", Goal("p95", commit_ms))
     after = live.agent.status().revision
-    live.agent.rollback(revision, comment="bench: done", author="bench")
+    live.agent.rollback(revision, _options("bench: done"))
     assert before is not None
     assert after == before + ROUNDS

@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from appliance.state.commit_options import CommitOptions
 from lab.memif_traffic import Trial
 from tests.bench.figures import Goal, told
 from tests.bench.throughput.routers import FORWARDING_CPU, Millrace
@@ -160,7 +161,7 @@ class _Commits:
             self.foretold[kind] = plan.impacts
             return
         began_s = time.perf_counter()
-        client.commit(self._router.document(document), author="bench", comment=kind)
+        client.commit(self._router.document(document), CommitOptions(author="bench", comment=kind))
         self.made_ms.append((time.perf_counter() - began_s) * 1000)
         self._document = document
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from appliance.state.commit_options import CommitOptions
 from tests.browser.browser_page import BrowserPage
 from tests.live_lab import LiveLab, wait_until
 
@@ -116,14 +117,14 @@ def test_the_countdown_runs_and_confirming_keeps_the_revision(page: BrowserPage,
     page.sees("Confirmed: this revision stays.", "#toasts")
     assert lab.agent.status().pending_confirm is None
     assert lab.agent.status().revision == before + 1
-    lab.agent.rollback(before, author="test")
+    lab.agent.rollback(before, CommitOptions(author="test"))
 
 
 def test_without_a_confirmation_the_page_tells_that_it_rolled_back(page: BrowserPage, lab: LiveLab) -> None:
     document = lab.agent.config().document
     before = lab.agent.status().revision
     document["system"] = {**document["system"], "banner": "nobody confirms me"}
-    lab.agent.commit(document, author="test", comment="unconfirmed", confirm_s=4)
+    lab.agent.commit(document, CommitOptions(author="test", comment="unconfirmed", confirm_s=4))
     page.open("/changes")
     page.sees("rolls back in")
     wait_until(lambda: lab.agent.status().pending_confirm is None, timeout_s=15, what="the rollback")

@@ -6,6 +6,7 @@ import copy
 
 import pytest
 
+from appliance.state.commit_options import CommitOptions
 from appliance.state.health import HEALTH
 from frr_config.version import FrrVersion
 from tests.browser.browser_page import BrowserPage
@@ -30,7 +31,7 @@ def test_the_commit_in_the_way_is_seen_and_cancelled(page: BrowserPage, lab: Liv
             for number in range(1, ENTRIES + 1)
         }
     }
-    first = lab.agent.commit(long, author="ann", comment="customers", wait_s=0)
+    first = lab.agent.commit(long, CommitOptions(author="ann", comment="customers", wait_s=0))
     wait_until(
         lambda: (running := lab.agent.commits().running) is not None and running.state == "applying",
         timeout_s=60,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from selenium.webdriver.common.keys import Keys
 
+from appliance.state.commit_options import CommitOptions
 from tests.browser.browser_page import BrowserPage
 from tests.live_lab import LiveLab, wait_until
 
@@ -72,7 +73,7 @@ def test_a_static_route_takes_few_keys_from_the_dashboard_to_its_commit(
     page.sees("runs", "#toasts")
     assert "198.51.100.192/26" in lab.agent.config().document["routing"]["static"]
     assert keys <= 20, keys
-    lab.agent.rollback(before, author="test", watch_s=0, confirm_s=0)
+    lab.agent.rollback(before, CommitOptions(author="test", watch_s=0, confirm_s=0))
 
 
 def test_the_first_tab_in_the_form_of_an_object_is_its_first_field(page: BrowserPage) -> None:

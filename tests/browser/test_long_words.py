@@ -10,6 +10,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
+from appliance.state.commit_options import CommitOptions
 from tests.api.router_in_memory import DOCUMENT, RouterInMemory
 from tests.browser.browser_page import BrowserPage
 from tests.browser.chromium import set_viewport
@@ -91,7 +92,9 @@ def page(driver: webdriver.Chrome, transactional_db: None, settings: Any) -> Ite
         interfaces = {**DOCUMENT["interfaces"]}
         interfaces["lan0"] = {**interfaces["lan0"], "description": WORDS[:79], "mtu": 1400}
         interfaces["lo9"] = {"type": "loopback", "addresses": ["192.0.2.130/32"]}
-        router.client.commit({**DOCUMENT, "interfaces": interfaces}, author="nina", comment=WORDS * 2)
+        router.client.commit(
+            {**DOCUMENT, "interfaces": interfaces}, CommitOptions(author="nina", comment=WORDS * 2)
+        )
         settings.AGENT_SOCKET = str(router.socket)
         replace_agent(router.client)
         cache.clear()

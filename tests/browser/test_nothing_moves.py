@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from appliance.state.commit_options import CommitOptions
 from lab import addressing as at
 from tests.browser import chromium
 from tests.browser.browser_page import BrowserPage
@@ -56,7 +57,9 @@ def _commit(
     before = lab.agent.status().revision
     document = lab.agent.config().document
     document["system"] = {**document["system"], "banner": f"{banner}, after {before}"}
-    lab.agent.commit(document, author="another", comment=banner, watch_s=watch_s, confirm_s=confirm_s)
+    lab.agent.commit(
+        document, CommitOptions(author="another", comment=banner, watch_s=watch_s, confirm_s=confirm_s)
+    )
     return before
 
 
@@ -85,7 +88,7 @@ def test_the_end_of_a_watch_moves_nothing(page_of_width: BrowserPage, lab: LiveL
     page.sees(f"The watch of revision {before + 1} has ended", WAITING)
     assert _place(page) == aimed
     assert _typed(page) == "half a sentence"
-    lab.agent.rollback(before, author="test", watch_s=0, confirm_s=0)
+    lab.agent.rollback(before, CommitOptions(author="test", watch_s=0, confirm_s=0))
 
 
 def test_what_gets_worse_later_moves_nothing(page: BrowserPage, lab: LiveLab) -> None:
@@ -115,7 +118,7 @@ def test_what_gets_worse_later_moves_nothing(page: BrowserPage, lab: LiveLab) ->
             ["-6", "route", "replace", "default", "via", str(at.LAN.near_v6.ip)],
         ):
             lab.topology.run(host, ["ip", *words])
-    lab.agent.rollback(before, author="test", watch_s=0, confirm_s=0)
+    lab.agent.rollback(before, CommitOptions(author="test", watch_s=0, confirm_s=0))
 
 
 def test_a_commit_of_another_that_waits_moves_nothing(page: BrowserPage, lab: LiveLab) -> None:
@@ -129,4 +132,4 @@ def test_a_commit_of_another_that_waits_moves_nothing(page: BrowserPage, lab: Li
     assert _typed(page) == "half a sentence"
     page.submit("#commit-button")
     page.sees("Not committed.")
-    lab.agent.rollback(before, author="test", watch_s=0, confirm_s=0)
+    lab.agent.rollback(before, CommitOptions(author="test", watch_s=0, confirm_s=0))

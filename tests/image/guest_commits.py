@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.client import AgentClient
+from appliance.state.commit_options import CommitOptions
 
 AGENT_SOCKET = "/run/millrace/agent.sock"
 MARKS = "/dev/ttyS1"
@@ -50,7 +51,9 @@ def main() -> None:
     marks = os.open(MARKS, os.O_WRONLY | os.O_NOCTTY)
     for number in itertools.count(int(sys.argv[2])):
         os.write(marks, f"begin {number}\n".encode())
-        answer = agent.commit(variant(base, number), author="power-cut", comment=f"commit {number}")
+        answer = agent.commit(
+            variant(base, number), CommitOptions(author="power-cut", comment=f"commit {number}")
+        )
         os.write(marks, f"done {number} {answer.revision}\n".encode())
 
 

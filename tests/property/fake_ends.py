@@ -11,6 +11,7 @@ import pytest
 from appliance.config.dump import dump
 from appliance.engine.backend import Step, StepError
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.property.documents import random_document
 from tests.property.fake_router import NICS, FakeRouter
 from tests.unit.engine.toys import Killed
@@ -38,19 +39,19 @@ def each_step_refused(directory: Path, seed: int) -> None:
             raise StepError("injected")
 
     engine = router.engine(hook)
-    done(engine.commit(CommitRequest(first, "a")))
+    done(engine.commit(CommitRequest(first, CommitOptions(author="a"))))
     before = router.live()
     steps = engine.preview(second).steps
     for index in range(len(steps)):
         fail_at[:] = [index]
-        result = engine.commit(CommitRequest(second, "a"))
+        result = engine.commit(CommitRequest(second, CommitOptions(author="a")))
         assert result.error is not None
         assert (result.error.step, result.error.message) == (steps[index].step.summary, "injected")
         assert result.error.undone
         assert router.live() == before
         assert engine.revision == 1
     fail_at.clear()
-    done(engine.commit(CommitRequest(second, "a")))
+    done(engine.commit(CommitRequest(second, CommitOptions(author="a"))))
     engine.close()
 
 
@@ -59,7 +60,7 @@ def killed_at_steps(directory: Path, seed: int) -> None:
     router = FakeRouter(directory)
     first, second = documents(router, seed)
     engine = router.engine()
-    done(engine.commit(CommitRequest(first, "a")))
+    done(engine.commit(CommitRequest(first, CommitOptions(author="a"))))
     before = router.live()
     steps = len(engine.preview(second).steps)
     for at in range(0, steps, 3):
@@ -70,7 +71,7 @@ def killed_at_steps(directory: Path, seed: int) -> None:
 
         dying = router.engine(kill)
         with pytest.raises(Killed):
-            dying.commit(CommitRequest(second, "a"))
+            dying.commit(CommitRequest(second, CommitOptions(author="a")))
         restarted = router.engine()
         restarted.recover()
         assert restarted.seen.drift == ()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from appliance.config.dump import dump
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.property.documents import random_document
 from tests.property.fake_router import NICS, FakeRouter
 
@@ -23,9 +24,9 @@ def walk(directory: Path, documents: int) -> None:
     rng = random.Random(SEED)
     for number in range(documents):
         document = dump(random_document(rng, router.capabilities(), NICS), "reveal")
-        result = engine.commit(CommitRequest(document, "walk"))
+        result = engine.commit(CommitRequest(document, CommitOptions(author="walk")))
         assert result.state == "done", (number, result.error)
         assert engine.preview(document).steps == ()
-    assert engine.rollback(0, "walk").state == "done"
+    assert engine.rollback(0, CommitOptions(author="walk")).state == "done"
     assert engine.preview({}).steps == ()
     engine.close()

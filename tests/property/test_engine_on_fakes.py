@@ -10,6 +10,7 @@ import pytest
 
 from appliance.engine import keeper
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.property.fake_ends import documents, done, each_step_refused, killed_at_steps
 from tests.property.fake_router import FakeRouter
 from tests.property.fake_walk import walk
@@ -46,7 +47,7 @@ def test_vpp_and_frr_that_lose_everything_get_it_back(tmp_path: Path, number: in
     first, _ = documents(router, 900 + number)
     first["system"] = {**first.get("system", {}), "drift_policy": "report"}
     engine = router.engine()
-    done(engine.commit(CommitRequest(first, "a")))
+    done(engine.commit(CommitRequest(first, CommitOptions(author="a"))))
     engine.tick()
     before = router.live()
     router.vpp.restart()
@@ -56,7 +57,7 @@ def test_vpp_and_frr_that_lose_everything_get_it_back(tmp_path: Path, number: in
     router.frr.kill("bgpd")
     engine.tick()
     assert engine.seen.health["frr"]["state"] == "down"
-    result = engine.commit(CommitRequest({"schema_version": 1}, "a"))
+    result = engine.commit(CommitRequest({"schema_version": 1}, CommitOptions(author="a")))
     assert result.error is not None
     assert result.error.kind == "unavailable"
     router.frr.start("bgpd")

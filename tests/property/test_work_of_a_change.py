@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.property.fake_router import NICS, FakeRouter
 
 LISTS, RULES = 10, 500
@@ -59,10 +60,10 @@ def _of_one_line(router: FakeRouter, lists: int) -> Iterator[tuple[str, int]]:
     # The first time much is compiled and cached.
     for number in range(3):
         document = _document(lists) if number == 0 else _one_line(engine.config()["document"], number)
-        assert engine.commit(CommitRequest(document, "alice")).state == "done"
+        assert engine.commit(CommitRequest(document, CommitOptions(author="alice"))).state == "done"
     previewed, committed = (_one_line(engine.config()["document"], number) for number in (10, 11))
     yield "preview", _calls(lambda: engine.preview(previewed))
-    yield "commit", _calls(lambda: engine.commit(CommitRequest(committed, "alice")))
+    yield "commit", _calls(lambda: engine.commit(CommitRequest(committed, CommitOptions(author="alice"))))
     assert engine.revision == 4
     engine.close()
 

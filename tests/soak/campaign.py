@@ -14,6 +14,7 @@ from typing import Any
 
 from appliance.config.capabilities import Capabilities
 from appliance.errors import MillraceError
+from appliance.state.commit_options import CommitOptions
 from lab import readiness
 from lab.command import run
 from lab.errors import LabError
@@ -91,7 +92,7 @@ class Campaign:
         for number in range(_OPENING):
             mark = f"opening {number}"
             document = random_lab_document(self._rng("opening", number), self._capabilities, mark)
-            answer = self.live.agent.commit(document, author=AUTHOR, comment=mark)
+            answer = self.live.agent.commit(document, CommitOptions(author=AUTHOR, comment=mark))
             assert answer.revision is not None
             self.books.runs(answer.revision, mark)
 
@@ -272,7 +273,7 @@ class Campaign:
         while True:
             try:
                 first = build("vpp" if self.live.dataplane == "vpp" else "linux")
-                self.live.agent.commit(first, author=AUTHOR, comment="anew")
+                self.live.agent.commit(first, CommitOptions(author=AUTHOR, comment="anew"))
                 break
             except MillraceError as error:
                 if time.monotonic() > deadline:

@@ -14,6 +14,7 @@ import httpx
 from appliance.client.answers import CommitAnswer
 from appliance.config.capabilities import Capabilities
 from appliance.errors import AgentRefused, AgentUnavailable, MillraceError, NotFound
+from appliance.state.commit_options import CommitOptions
 from tests.live_lab import LiveLab
 from tests.soak.lab_documents import random_lab_document
 
@@ -101,7 +102,8 @@ class Operator:
         return self._answer(
             request_id,
             lambda: self.live.agent.commit(
-                document, author=AUTHOR, comment=self.mark, confirm_s=confirm_s, request_id=request_id
+                document,
+                CommitOptions(author=AUTHOR, comment=self.mark, confirm_s=confirm_s, request_id=request_id),
             ),
         )
 
@@ -110,7 +112,7 @@ class Operator:
         return self._answer(
             request_id,
             lambda: self.live.agent.rollback(
-                revision, author=AUTHOR, confirm_s=confirm_s, request_id=request_id
+                revision, CommitOptions(author=AUTHOR, confirm_s=confirm_s, request_id=request_id)
             ),
         )
 

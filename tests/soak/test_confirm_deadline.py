@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from appliance.errors import StorageFull
+from appliance.state.commit_options import CommitOptions
 from tests.integration.agent.harness import AgentProcess
 from tests.requirements import needs_root_netns
 from tests.unit.engine.toys import document
@@ -27,9 +28,9 @@ UNCONFIRMED = document(*(f"203.0.113.{number * 8}/29" for number in range(8)))
 
 def _unconfirmed(agent: AgentProcess) -> tuple[dict[str, dict[str, str]], float]:
     """The router as it was confirmed, and when the timer ends by this process's clock."""
-    agent.client.commit(CONFIRMED, author="alice")
+    agent.client.commit(CONFIRMED, CommitOptions(author="alice"))
     before = agent.live()
-    agent.client.commit(UNCONFIRMED, author="alice", confirm_s=CONFIRM_S)
+    agent.client.commit(UNCONFIRMED, CommitOptions(author="alice", confirm_s=CONFIRM_S))
     pending = agent.client.status().pending_confirm
     assert pending is not None and agent.live() != before
     return before, time.monotonic() + float(pending["seconds_left"])
@@ -110,7 +111,7 @@ def test_the_disk_is_full(tmp_path: Path, small_disk: Path) -> None:
         _fill(small_disk)
         _say("full disk", _late_s(lambda: agent.live() == before, deadline_s))
         _refused(agent, before)
-        assert agent.client.rollback(0, author="bob").state == "done"
+        assert agent.client.rollback(0, CommitOptions(author="bob")).state == "done"
         (small_disk / "somebody's logs").unlink()
         deadline_s = time.monotonic() + 15
         while (answer := _tried(agent)) is None:
@@ -121,12 +122,12 @@ def test_the_disk_is_full(tmp_path: Path, small_disk: Path) -> None:
 
 def _refused(agent: AgentProcess, before: dict[str, Any]) -> None:
     with pytest.raises(StorageFull, match="full"):
-        agent.client.commit(UNCONFIRMED, author="alice")
+        agent.client.commit(UNCONFIRMED, CommitOptions(author="alice"))
     assert agent.live() == before
 
 
 def _tried(agent: AgentProcess) -> Any:
     try:
-        return agent.client.commit(CONFIRMED, author="alice")
+        return agent.client.commit(CONFIRMED, CommitOptions(author="alice"))
     except StorageFull:
         return None

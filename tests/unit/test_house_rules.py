@@ -179,6 +179,46 @@ def test_frr_is_never_imported() -> None:
     assert found == []
 
 
+PRODUCT = ("appliance/src", "webui/src", "frr/src", "vpp-config/src")
+MOST_PARAMETERS = 7
+
+
+def _is_product(path: Path) -> bool:
+    return any(path.is_relative_to(ROOT / folder) for folder in PRODUCT)
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Their names, without ``self`` and ``cls``."""
+    given = function.args
+    every = [*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg]
+    names = [one.arg for one in every if one is not None]
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+def test_functions_take_few_parameters() -> None:
+    """Values that go through several functions together are one value; constructors join parts."""
+    functions = [
+        (_at(path, node), node)
+        for path, tree in python_sources()
+        if _is_product(path)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name != "__init__"
+    ]
+    assert len(functions) > 1000, "the product is where this test looks for it"
+    assert [place for place, node in functions if len(_parameters(node)) > MOST_PARAMETERS] == []
+
+
+def test_the_options_of_a_commit_are_passed_whole() -> None:
+    """Only those who write, choose or keep an option name it; all others pass ``CommitOptions``."""
+    naming = [
+        str(path.relative_to(ROOT))
+        for path in sources()
+        if path.suffix in CODE and _is_product(path) and "watch_s" in path.read_text()
+    ]
+    assert "appliance/src/appliance/state/commit_options.py" in naming
+    assert len(naming) <= 10, naming
+
+
 def test_nothing_is_left_unwritten() -> None:
     """No stub: what is not there is not named either."""
     found = [

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.client import AgentClient
+from appliance.state.commit_options import CommitOptions
 from lab.memif_traffic import LOG2_RING, MemifTraffic, Stream, Trial
 from lab.router_agent import RouterAgent
 from tests.bench.throughput.urgency import kernel_thread, threads, urgent
@@ -368,7 +369,7 @@ class Millrace(VppRouter):
 
     def commit(self, more: Mapping[str, Any]) -> None:
         """Commit that document."""
-        answer = self.client.commit(self.document(more), author="bench", comment="bench")
+        answer = self.client.commit(self.document(more), CommitOptions(author="bench", comment="bench"))
         if answer.get("revision") is None and answer.get("steps"):
             raise RuntimeError(f"not committed: {answer}")
 

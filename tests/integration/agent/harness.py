@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from appliance.client import AgentClient
 from appliance.errors import AgentUnavailable, MillraceError
+from appliance.state.commit_options import CommitOptions
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 START_S = 20.0
@@ -97,6 +98,6 @@ class AgentProcess:
 def quietly_commit(client: AgentClient, document: dict[str, Any], request_id: str) -> None:
     """A commit whose agent may die on the way."""
     try:
-        client.commit(document, author="alice", request_id=request_id)
+        client.commit(document, CommitOptions(author="alice", request_id=request_id))
     except MillraceError:
         return

@@ -14,6 +14,7 @@ import pytest
 from appliance.client import AgentClient, AsyncAgentClient
 from appliance.errors import AgentUnavailable, CommitFailed, Conflict, NotFound, ValidationFailed
 from appliance.state.bgp import BGP_NEIGHBOR, BgpNeighborQuery
+from appliance.state.commit_options import CommitOptions
 from appliance.state.commits import CommitUnderWay
 from appliance.state.health import HEALTH
 from appliance.state.interfaces import INTERFACES
@@ -45,11 +46,13 @@ def test_plan_commit_and_look_back(client: AgentClient) -> None:
     plan = client.plan(wanted)
     assert plan.base_revision == before.revision
     assert [step["backend"] for step in plan.steps] == ["linux", "frr"]
-    answer = client.commit(wanted, author="alice", comment="one", base_revision=before.revision, confirm_s=30)
+    answer = client.commit(
+        wanted, CommitOptions(author="alice", comment="one", confirm_s=30), base_revision=before.revision
+    )
     assert (answer.state, answer.revision) == ("done", before.revision + 1)
     assert client.commit_result(answer.request_id) == answer
     with pytest.raises(Conflict, match="awaits confirmation"):
-        client.commit(document(), author="bob")
+        client.commit(document(), CommitOptions(author="bob"))
     assert client.confirm("bob") == {"revision": answer.revision}
     with pytest.raises(Conflict):
         client.confirm("bob")
@@ -62,7 +65,7 @@ def test_plan_commit_and_look_back(client: AgentClient) -> None:
     with pytest.raises(NotFound):
         client.revision(999)
     with pytest.raises(NotFound):
-        client.rollback(999, author="bob")
+        client.rollback(999, CommitOptions(author="bob"))
 
 
 def test_errors_come_back_as_they_were_raised(client: AgentClient) -> None:
@@ -70,16 +73,18 @@ def test_errors_come_back_as_they_were_raised(client: AgentClient) -> None:
     wanted["interfaces"]["lo1"]["mtu"] = 5
     for call in (
         lambda: client.plan(wanted),
-        lambda: client.commit(wanted, author="alice"),
+        lambda: client.commit(wanted, CommitOptions(author="alice")),
     ):
         with pytest.raises(ValidationFailed) as failed:
             call()
         assert [problem.pointer for problem in failed.value.problems] == ["/interfaces/lo1/mtu"]
     assert [problem.pointer for problem in client.validate(wanted)] == ["/interfaces/lo1/mtu"]
     with pytest.raises(Conflict):
-        client.commit(document(), author="alice", base_revision=0 if client.status().revision else 9)
+        client.commit(
+            document(), CommitOptions(author="alice"), base_revision=0 if client.status().revision else 9
+        )
     with pytest.raises(ValidationFailed) as failed:
-        client.commit(document(), author="line\nbreak")
+        client.commit(document(), CommitOptions.model_construct(author="line\nbreak"))
     assert [problem.pointer for problem in failed.value.problems] == ["/author"]
     with pytest.raises(AgentUnavailable):
         AgentClient("/nonexistent/agent.sock").status()
@@ -126,7 +131,7 @@ def test_secrets_are_sealed_kept_and_never_shown(agent: AgentProcess, client: Ag
     wanted = document(routing={"bgp": BGP})
     sealed = client.seal(wanted)
     assert "hunter22" not in str(sealed)
-    client.commit(sealed, author="alice")
+    client.commit(sealed, CommitOptions(author="alice"))
     shown = client.config().document
     neighbor = shown["routing"]["bgp"]["neighbors"]["192.0.2.2"]
     assert neighbor["password"].startswith("$sealed$")
@@ -151,7 +156,7 @@ def test_secrets_are_sealed_kept_and_never_shown(agent: AgentProcess, client: Ag
 
 
 def test_state_and_counters(client: AgentClient) -> None:
-    client.commit(document("198.51.100.0/24"), author="alice")
+    client.commit(document("198.51.100.0/24"), CommitOptions(author="alice"))
     assert [row.name for row in client.state(INTERFACES).interfaces] == ["lo1"]
     routes = client.state(ROUTES, RoutesQuery(limit=10))
     assert routes.total == 2
@@ -170,20 +175,23 @@ def test_state_and_counters(client: AgentClient) -> None:
 async def test_the_asynchronous_client(agent: AgentProcess) -> None:
     client = AsyncAgentClient(agent.socket)
     try:
-        status = await client.status()
-        answer = await client.commit(document("100.64.0.0/24"), author="alice")
-        assert answer.revision == status.revision + 1
-        told: list[CommitUnderWay] = []
-        answer = await client.commit(document("100.64.1.0/24"), author="alice", progress=told.append)
-        assert answer.state == "done" and answer.revision == status.revision + 2
-        back = await client.rollback(status.revision + 1, author="alice", wait_s=30, progress=told.append)
-        assert back.state == "done" and all(one.author == "alice" for one in told)
         async with asyncio.timeout(5):
             async for sample in client.counters_stream():
                 assert "interfaces" in sample
                 break
+        with pytest.raises(NotFound):
+            await client.capture_part("0123456789ab", 0)
     finally:
         await client.aclose()
+
+
+def test_progress_is_told_until_the_end(client: AgentClient) -> None:
+    before, told = client.status().revision, list[CommitUnderWay]()
+    alice = CommitOptions(author="alice", wait_s=0)
+    answer = client.commit(document("100.64.1.0/24"), alice, progress=told.append)
+    assert (answer.state, answer.revision) == ("done", before + 1)
+    back = client.rollback(before, alice.asked_as("back"), progress=told.append)
+    assert back.state == "done" and all(one.author == "alice" for one in told)
 
 
 def test_the_socket_is_for_its_group_only(agent: AgentProcess) -> None:
@@ -208,7 +216,9 @@ def test_many_readers_and_writers(client: AgentClient) -> None:
     def write(number: int) -> None:
         for turn in range(5):
             try:
-                client.commit(document(f"100.{70 + number}.{turn}.0/24"), author=f"writer{number}")
+                client.commit(
+                    document(f"100.{70 + number}.{turn}.0/24"), CommitOptions(author=f"writer{number}")
+                )
                 outcomes.append("done")
             except CommitFailed:
                 outcomes.append("failed")

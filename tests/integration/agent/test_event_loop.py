@@ -18,6 +18,7 @@ from appliance.client import AgentClient
 from appliance.config.load import parse_json
 from appliance.engine.engine import Engine
 from appliance.errors import Conflict
+from appliance.state.commit_options import CommitOptions
 from tests.api.router_in_memory import RouterInMemory
 
 LARGE = {"document": {"schema_version": 1, "interfaces": {f"lo{number}": {} for number in range(20_000)}}}
@@ -51,7 +52,7 @@ def _status_and_confirm_answer(router: RouterInMemory) -> None:
 def _awaits_confirmation(router: RouterInMemory) -> None:
     wanted = {**router.client.config().document, "system": {"hostname": "r2"}}
     wanted["interfaces"] = {**wanted["interfaces"], "lo77": {"type": "loopback"}}
-    router.client.commit(wanted, author="alice", confirm_s=600)
+    router.client.commit(wanted, CommitOptions(author="alice", confirm_s=600))
 
 
 def test_status_and_confirm_answer_while_a_large_body_is_parsed(

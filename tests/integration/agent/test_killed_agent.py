@@ -12,6 +12,7 @@ from typing import Any
 
 from appliance.config.load import parse_document
 from appliance.errors import AgentUnavailable, NotFound
+from appliance.state.commit_options import CommitOptions
 from appliance.state.commits import CommitUnderWay
 from tests.integration.agent.harness import AgentProcess, quietly_commit
 from tests.unit.engine.toys import compile_toy, document
@@ -33,7 +34,7 @@ def _wait_settled(agent: AgentProcess, timeout_s: float = 10) -> dict[str, Any]:
 def test_killed_between_steps_it_comes_back_to_the_last_revision(tmp_path: Path) -> None:
     chance = random.Random(7)
     with AgentProcess(tmp_path, step_s=0.03) as agent:
-        agent.client.commit(document("198.51.100.0/24"), author="alice")
+        agent.client.commit(document("198.51.100.0/24"), CommitOptions(author="alice"))
         for number in range(KILLS):
             before = agent.client.config()
             wanted = document(*(f"198.51.{chance.randrange(100)}.0/24" for _ in range(8)))
@@ -56,14 +57,14 @@ def test_killed_between_steps_it_comes_back_to_the_last_revision(tmp_path: Path)
 
 def test_whoever_waits_for_his_turn_is_told_by_the_closed_connection(tmp_path: Path) -> None:
     with AgentProcess(tmp_path, step_s=0.5) as agent:
-        agent.client.commit(document("198.51.100.0/24"), author="setup")
+        agent.client.commit(document("198.51.100.0/24"), CommitOptions(author="setup"))
         before = agent.client.config()
         ended: dict[str, Exception] = {}
 
         def commit(author: str) -> None:
             wanted = document(*(f"203.0.{number}.0/24" for number in range(40)))
             try:
-                agent.client.commit(wanted, author=author, request_id=author)
+                agent.client.commit(wanted, CommitOptions(author=author, request_id=author))
             except AgentUnavailable as error:
                 ended[author] = error
 
@@ -104,9 +105,9 @@ def _wait(condition: Callable[[], object], timeout_s: float = 30) -> None:
 
 def test_the_confirm_timer_runs_out_while_no_agent_runs(tmp_path: Path) -> None:
     with AgentProcess(tmp_path) as agent:
-        agent.client.commit(document("198.51.100.0/24"), author="alice")
+        agent.client.commit(document("198.51.100.0/24"), CommitOptions(author="alice"))
         kept = agent.client.config().document
-        answer = agent.client.commit(document("203.0.113.0/24"), author="alice", confirm_s=1)
+        answer = agent.client.commit(document("203.0.113.0/24"), CommitOptions(author="alice", confirm_s=1))
         assert answer.confirm_expires_at is not None
         agent.kill()
         time.sleep(1.1)
@@ -118,8 +119,8 @@ def test_the_confirm_timer_runs_out_while_no_agent_runs(tmp_path: Path) -> None:
 
 def test_a_timer_that_has_not_run_out_is_kept(tmp_path: Path) -> None:
     with AgentProcess(tmp_path) as agent:
-        agent.client.commit(document("198.51.100.0/24"), author="alice")
-        agent.client.commit(document("203.0.113.0/24"), author="alice", confirm_s=60)
+        agent.client.commit(document("198.51.100.0/24"), CommitOptions(author="alice"))
+        agent.client.commit(document("203.0.113.0/24"), CommitOptions(author="alice", confirm_s=60))
         agent.kill()
         agent.start()
         pending = agent.client.status().pending_confirm
@@ -132,7 +133,7 @@ def test_a_timer_that_has_not_run_out_is_kept(tmp_path: Path) -> None:
 
 def test_stopping_the_agent_changes_nothing(tmp_path: Path) -> None:
     with AgentProcess(tmp_path) as agent:
-        agent.client.commit(document("198.51.100.0/24"), author="alice")
+        agent.client.commit(document("198.51.100.0/24"), CommitOptions(author="alice"))
         live = agent.live()
         assert agent.stop() == 0
         assert agent.live() == live

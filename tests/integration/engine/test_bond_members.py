@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.real_router import RealRouter
 
 pytestmark = [pytest.mark.root, pytest.mark.vpp]
@@ -44,11 +45,11 @@ def test_a_nic_that_leaves_a_bond_has_its_own_mac_address_again(
     own = {nic.device: nic.mac for nic in router.nics}
     assert len(set(own.values())) == len(own)
     for document in (_bonded(), _alone(), _bonded(), _alone()):
-        result = engine.commit(CommitRequest(document, "test"))
+        result = engine.commit(CommitRequest(document, CommitOptions(author="test")))
         assert result.state == "done", result.error
         assert {nic.device: nic.mac for nic in router.nics} == own
         assert engine.preview(document).steps == ()
     shown = {row.device: row.mac for row in router.dataplane.interfaces_state() if row.device in own}
     assert shown == {"nic0": own["nic0"], "nic1": own["nic1"]}
-    engine.rollback(0, "test", "back to nothing")
+    engine.rollback(0, CommitOptions(author="test", comment="back to nothing"))
     engine.close()

@@ -11,6 +11,7 @@ import pytest
 from appliance.config.dump import dump
 from appliance.engine.backend import Step
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.property.documents import random_document
 from tests.real_router import RealRouter
 
@@ -52,7 +53,11 @@ def test_prior_state_is_restored_and_the_step_is_named(
         steps = [planned.step.summary for planned in engine.preview(document).steps]
         for index in _some(rng, len(steps), STEPS_TRIED[router.dataplane.name]):
             fail.index = index
-            result = engine.commit(CommitRequest(document, "injector", f"plan {number}, step {index}"))
+            result = engine.commit(
+                CommitRequest(
+                    document, CommitOptions(author="injector", comment=f"plan {number}, step {index}")
+                )
+            )
             where = f"plan {number}, after step {index} of {len(steps)}: {steps[index]}"
             assert result.state == "failed" and result.error is not None, where
             assert result.error.step == steps[index], where
@@ -61,9 +66,14 @@ def test_prior_state_is_restored_and_the_step_is_named(
             assert engine.revision == revision, where
             tried += 1
         fail.index = None
-        assert engine.commit(CommitRequest(document, "injector", f"plan {number}")).state == "done"
+        assert (
+            engine.commit(
+                CommitRequest(document, CommitOptions(author="injector", comment=f"plan {number}"))
+            ).state
+            == "done"
+        )
     assert tried > PLANS
-    assert engine.rollback(0, "injector").state == "done"
+    assert engine.rollback(0, CommitOptions(author="injector")).state == "done"
     engine.close()
 
 

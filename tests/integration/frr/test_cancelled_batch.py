@@ -20,6 +20,7 @@ from appliance.engine.records import CommitRequest
 from appliance.engine.transaction import Patience
 from appliance.routing.frr import FrrBackend
 from appliance.routing.wanted import WantedRouting
+from appliance.state.commit_options import CommitOptions
 from tests.integration.frr.harness import FrrHarness, wait_until
 
 pytestmark = pytest.mark.root
@@ -101,7 +102,7 @@ def test_a_thousand_route_maps_are_cancelled_in_the_middle(
     cancelling: Cancelling, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = cancelling.engine
-    first = engine.commit(CommitRequest(_with(), "alice"))
+    first = engine.commit(CommitRequest(_with(), CommitOptions(author="alice")))
     assert first.state == "done", first
     before = cancelling.configuration()
     many = _with(ROUTE_MAPS, static=100)
@@ -109,10 +110,12 @@ def test_a_thousand_route_maps_are_cancelled_in_the_middle(
     assert len(steps) > 1
     cancelling.at = [0]
     with ThreadPoolExecutor(2) as pool:
-        alice = pool.submit(engine.commit, CommitRequest(many, "alice", request_id="many"))
+        alice = pool.submit(
+            engine.commit, CommitRequest(many, CommitOptions(author="alice", request_id="many"))
+        )
         assert cancelling.made.wait(_WAIT_S)
         assert cancelling.configuration() != before
-        bob = pool.submit(engine.commit, CommitRequest(_with(static=1), "bob"))
+        bob = pool.submit(engine.commit, CommitRequest(_with(static=1), CommitOptions(author="bob")))
         wait_until(lambda: bool(engine.turns.under_way().queued), "bob waits", _WAIT_S)
         began_s = time.monotonic()
         engine.cancel("many", "bob")
@@ -124,7 +127,7 @@ def test_a_thousand_route_maps_are_cancelled_in_the_middle(
     assert cancelled.error is not None
     assert (cancelled.error.kind, cancelled.error.message) == ("cancelled", "cancelled by bob, undone")
     assert second.revision == 2, second
-    back = engine.commit(CommitRequest(_with(), "alice"))
+    back = engine.commit(CommitRequest(_with(), CommitOptions(author="alice")))
     assert back.state == "done", back
     assert cancelling.configuration() == before
     assert engine.preview(_with()).steps == ()
@@ -137,11 +140,13 @@ def test_a_thousand_route_maps_are_cancelled_in_the_middle(
 
 def test_one_step_of_a_thousand_route_maps_is_cancelled_at_its_end(cancelling: Cancelling) -> None:
     engine = cancelling.engine
-    engine.commit(CommitRequest(_with(), "alice"))
+    engine.commit(CommitRequest(_with(), CommitOptions(author="alice")))
     before = cancelling.configuration()
     cancelling.at = [0]
     with ThreadPoolExecutor(1) as pool:
-        alice = pool.submit(engine.commit, CommitRequest(_with(ROUTE_MAPS), "alice", request_id="many"))
+        alice = pool.submit(
+            engine.commit, CommitRequest(_with(ROUTE_MAPS), CommitOptions(author="alice", request_id="many"))
+        )
         assert cancelling.made.wait(_WAIT_S)
         engine.cancel("many", "alice")
         cancelling.go_on.set()
@@ -156,13 +161,15 @@ def test_another_user_waits_for_a_thousand_route_maps(
     cancelling: Cancelling, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = cancelling.engine
-    engine.commit(CommitRequest(_with(), "alice"))
+    engine.commit(CommitRequest(_with(), CommitOptions(author="alice")))
     with ThreadPoolExecutor(2) as pool:
         began_s = time.monotonic()
-        alice = pool.submit(engine.commit, CommitRequest(_with(ROUTE_MAPS), "alice"))
+        alice = pool.submit(engine.commit, CommitRequest(_with(ROUTE_MAPS), CommitOptions(author="alice")))
         wait_until(lambda: engine.turns.under_way().running is not None, "alice commits", _WAIT_S)
         asked_s = time.monotonic()
-        bob = pool.submit(engine.commit, CommitRequest(_with(ROUTE_MAPS, static=1), "bob"))
+        bob = pool.submit(
+            engine.commit, CommitRequest(_with(ROUTE_MAPS, static=1), CommitOptions(author="bob"))
+        )
         assert alice.result(_WAIT_S).revision == 2
         took_s = time.monotonic() - began_s
         assert bob.result(_WAIT_S).revision == 3

@@ -21,6 +21,7 @@ from appliance.engine.transaction import Patience
 from appliance.errors import Conflict
 from appliance.routing import FrrBackend
 from appliance.routing.wanted import WantedRouting
+from appliance.state.commit_options import CommitOptions
 from frr_config.protocols.bgp.clearing import clear
 from frr_config.protocols.bgp.session import sessions
 from frr_config.protocols.ospf.clearing import clear_interface, clear_neighbor
@@ -143,7 +144,7 @@ def _commit(engine: Engine, routing: dict[str, Any], **more: Any) -> None:
     addresses = ["10.9.0.1/24", "10.9.1.1/24", "2001:db8:9::1/64"]
     interfaces = {"lo1": {"type": "loopback", "addresses": addresses}}
     document = {"schema_version": 1, "interfaces": interfaces, "routing": routing}
-    result = engine.commit(CommitRequest(document, "test", **more))
+    result = engine.commit(CommitRequest(document, CommitOptions(author="test", **more)))
     assert result.state == "done", result.error
 
 
@@ -154,7 +155,7 @@ def test_a_rollback_opens_the_session_that_a_limit_had_closed(pair: Pair, engine
     _commit(engine, _routing(pair, 5), **({} if how == "by hand" else {"confirm_s": 5}))
     wait_until(lambda: _closed(pair) or engine.revision == 3, "the session over its limit", 30)
     if how == "by hand":
-        result = engine.rollback(1, "test")
+        result = engine.rollback(1, CommitOptions(author="test"))
         assert result.state == "done", result.error
         assert result.reopened and PEER in result.reopened[0]
     wait_until(lambda: engine.revision == 3, "the rollback", 60)

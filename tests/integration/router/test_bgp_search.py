@@ -17,6 +17,7 @@ import pytest
 from appliance.cli.operational import SHOWS
 from appliance.errors import MillraceError
 from appliance.state.bgp_search import BGP_INDEX, BGP_SEARCH, BgpSearch
+from appliance.state.commit_options import CommitOptions
 from lab import addressing as at
 from lab import bgp_index, frr_daemons, readiness
 from tests.live_lab import LiveLab, json_of, wait_until
@@ -119,13 +120,13 @@ def test_a_session_that_goes_takes_its_routes_along(live: LiveLab) -> None:
     document = copy.deepcopy(live.agent.config().document)
     closed = copy.deepcopy(document)
     closed["routing"]["bgp"]["neighbors"][NEIGHBOR]["enabled"] = False
-    live.agent.commit(closed, author="test")
+    live.agent.commit(closed, CommitOptions(author="test"))
     try:
         wait_until(
             lambda: _search(live, neighbor=NEIGHBOR).total == 0, timeout_s=60, what="a search without them"
         )
     finally:
-        live.agent.commit(document, author="test")
+        live.agent.commit(document, CommitOptions(author="test"))
     wait_until(
         lambda: _search(live, neighbor=NEIGHBOR).total == before, timeout_s=120, what="all of them again"
     )
@@ -138,13 +139,13 @@ def test_bgp_goes_and_comes_under_a_reading_index(live: LiveLab) -> None:
     document = copy.deepcopy(live.agent.config().document)
     without = copy.deepcopy(document)
     without["routing"]["bgp"] = None
-    live.agent.commit(without, author="test")
+    live.agent.commit(without, CommitOptions(author="test"))
     try:
         answer = json_of(live.api.get("/state/bgp/search"))
         assert answer["state"] == "absent" and "there is nothing to search" in answer["note"]
         assert live.agent.status().drift == []
     finally:
-        live.agent.commit(document, author="test")
+        live.agent.commit(document, CommitOptions(author="test"))
     readiness.wait(readiness.routing_checks(live.topology.namespaces), 120, lambda _: None)
     assert _search(live, neighbor=NEIGHBOR).total == len(at.WAN_PREFIXES_V4)
     assert live.supervisorctl("pid", "bgpd") == pid
@@ -157,7 +158,7 @@ def test_an_index_that_dies_is_named_and_comes_back(live: LiveLab) -> None:
     refused = live.api.get("/state/bgp/search?asn=64507")
     assert refused.status_code == 503 and "BGP index: it does not answer" in refused.json()["detail"]
     document = copy.deepcopy(live.agent.config().document)
-    assert live.agent.commit(document, author="test", comment="nothing waits for it").revision
+    assert live.agent.commit(document, CommitOptions(author="test", comment="nothing waits for it")).revision
     live.supervisorctl("start", "bgpindex")
     assert _search(live, asn=64507).total == len(_bgpd(live, "regexp _64507_"))
 

@@ -23,6 +23,7 @@ from appliance.config.load import parse_document
 from appliance.dataplane.vpp import startup
 from appliance.dataplane.vpp.compile import route_room
 from appliance.errors import MillraceError
+from appliance.state.commit_options import CommitOptions
 from appliance.state.feeder import FEEDER, FeederState
 from lab import addressing as at
 from lab.traffic import Flow
@@ -119,7 +120,7 @@ def test_linux_nl_is_not_there_and_the_feeder_tells_of_itself(live: LiveLab) -> 
 
 def test_the_agent_tells_it_how_many_routes_vpp_has_room_for(live: LiveLab) -> None:
     document = _document(live)
-    live.agent.commit(document, author="test")
+    live.agent.commit(document, CommitOptions(author="test"))
     most = _room(live, document)
     wait_until(lambda: _state(live).most_routes == most, timeout_s=60, what="the number")
     assert json_of(live.api.get("/state/feeder"))["most_routes"] == most
@@ -130,7 +131,7 @@ def test_the_agent_tells_it_how_many_routes_vpp_has_room_for(live: LiveLab) -> N
 
 def test_access_lists_take_their_room_before_they_are_bound_and_give_it_back(live: LiveLab) -> None:
     document = _document(live)
-    live.agent.commit(document, author="test")
+    live.agent.commit(document, CommitOptions(author="test"))
     most = _room(live, document)
     wait_until(lambda: _state(live).most_routes == most, timeout_s=60, what="the number")
     rules: dict[str, Any] = {str(number): {"action": "permit"} for number in range(1, 20_001)}
@@ -139,10 +140,10 @@ def test_access_lists_take_their_room_before_they_are_bound_and_give_it_back(liv
     bound.setdefault("acls", {})["many"] = {"rules": rules}
     for interface in bound["interfaces"].values():
         interface["acl_in"] = interface["acl_out"] = ["many"]
-    live.agent.commit(bound, author="test")
+    live.agent.commit(bound, CommitOptions(author="test"))
     fewer = _room(live, bound)
     assert fewer < most - 130_000 and _state(live).most_routes == fewer
-    live.agent.commit(document, author="test")
+    live.agent.commit(document, CommitOptions(author="test"))
     assert _state(live).most_routes == most
 
 
@@ -154,13 +155,13 @@ def _room(live: LiveLab, document: dict[str, Any]) -> int:
 
 
 def test_a_feeder_that_dies_loses_no_packet_and_sweeps_what_went_meanwhile(live: LiveLab) -> None:
-    live.agent.commit(_document(live, static=True), author="test")
+    live.agent.commit(_document(live, static=True), CommitOptions(author="test"))
     wait_until(lambda: STATIC in _fib(live), timeout_s=30, what="the static route in VPP")
     with _flow(live, 7211) as flow:
         _kill(live, "feeder")
         live.supervisorctl("stop", "feeder")
         try:
-            live.agent.commit(_document(live), author="test")
+            live.agent.commit(_document(live), CommitOptions(author="test"))
             assert STATIC in _fib(live), "nobody can have taken it out"
             # After a slow check the next one follows a minute later.
             wait_until(lambda: ("part_down", "feeder") in _alarms(live), timeout_s=120, what="the alarm")
@@ -213,14 +214,14 @@ def test_a_route_that_vpp_lost_is_given_again_and_the_log_says_so(live: LiveLab)
 
 def test_an_interface_leaves_only_when_its_routes_have(live: LiveLab) -> None:
     """Without the feeder that is unknown: the commit is refused with this reason, and nothing is changed."""
-    live.agent.commit(_document(live, loopback=True), author="test")
+    live.agent.commit(_document(live, loopback=True), CommitOptions(author="test"))
     live.supervisorctl("stop", "feeder")
     try:
         with pytest.raises(MillraceError, match="the routes over lo7 cannot be taken out of VPP"):
-            live.agent.commit(_document(live), author="test")
+            live.agent.commit(_document(live), CommitOptions(author="test"))
         assert "lo7" in live.agent.config()["document"]["interfaces"]
     finally:
         live.supervisorctl("start", "feeder")
     wait_until(lambda: _whole(live), timeout_s=60, what="a feeder that has given everything")
-    live.agent.commit(_document(live), author="test")
+    live.agent.commit(_document(live), CommitOptions(author="test"))
     wait_until(lambda: "198.51.107.1/32" not in _fib(live), timeout_s=30, what="the loopback leaving VPP")

@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from appliance.dataplane.vpp import startup
+from appliance.state.commit_options import CommitOptions
 from lab import addressing as at
 from lab.namespaces import run_in
 from lab.traffic import Flow
@@ -136,7 +137,7 @@ def _passes(live: LiveLab) -> bool:
 
 def test_sessions_outlive_vpp_and_mirrors_leave_when_the_document_says_so(live: LiveLab) -> None:
     at_first = _document(live, more=False)
-    live.agent.commit(_document(live, more=True), author="test")
+    live.agent.commit(_document(live, more=True), CommitOptions(author="test"))
     wait_until(lambda: len(_adjacencies(live)) == 1, timeout_s=60, what="the OSPF neighbor")
     pairs = _pairs(live)
     assert pairs == len(live.agent.config()["document"]["interfaces"])
@@ -165,14 +166,14 @@ def test_sessions_outlive_vpp_and_mirrors_leave_when_the_document_says_so(live: 
         # A heap by hand makes ``auto`` the standard scale, and the last commit would change the rest back.
         sizes = {"main_heap_mb": wanted_mb, "route_scale": scale}
         document["dataplane"] = {**document.get("dataplane", {}), **sizes}
-        live.agent.commit(document, author="test")
+        live.agent.commit(document, CommitOptions(author="test"))
         assert startup.read((live.directory / "vpp-startup.conf").read_text()).main_heap_mb == wanted_mb
         assert _mirrors(live) == mirrors
         assert _are_the_same(sessions, _established(live))
         assert _adjacencies(live).keys() == adjacencies.keys()
     assert run_in(live.topology.namespaces.wan, ["ping", "-c", "1", "-W", "5", str(at.WAN.near_v4.ip)])
 
-    live.agent.commit(at_first, author="test")
+    live.agent.commit(at_first, CommitOptions(author="test"))
     left = _mirrors(live)
     assert not left.keys() & ADDED.keys()
     assert {name: left[name] for name in left} == {name: mirrors[name] for name in left}

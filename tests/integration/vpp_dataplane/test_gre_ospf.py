@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.integration.vpp.harness import PrivateVpp, run
 from tests.live_lab import wait_until
 from tests.real_router import RealRouter, real_routers
@@ -43,7 +44,7 @@ class Ends:
         """Commit to one of them, and see that it reads back."""
         engine = self.routers[number].engine()
         engine.recover()
-        result = engine.commit(CommitRequest(document, "test", "tunnel"))
+        result = engine.commit(CommitRequest(document, CommitOptions(author="test", comment="tunnel")))
         assert result.state == "done", result.error
         assert not engine.preview(document).steps
         engine.close()

@@ -12,7 +12,7 @@ import pytest
 from appliance.agent.caller_path import CallerPath, Hop, Way, touches, way_of
 from appliance.config.load import parse_document
 from appliance.engine.own_path import Caller
-from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import commit, document, router
 
 ME = ip_address("198.51.100.7")
@@ -194,7 +194,7 @@ def test_the_timer_is_set_by_itself_unless_the_caller_says_otherwise(
     engine._committer.own_path = lambda *_: ("it cuts the branch",) if touched else ()
     wanted = document("100.64.0.0/10")
     assert engine.preview(wanted, CALLER).own_path == (("it cuts the branch",) if touched else ())
-    result = commit(engine, wanted, confirm_s=confirm_s, caller=CALLER)
+    result = commit(engine, wanted, confirm_s=confirm_s, caller_address=CALLER.address)
     pending = engine.pending_confirm()
     assert (pending["seconds_left"] if pending else None) == left_s
     why = "it cuts the branch" if touched and confirm_s is None else ""
@@ -207,11 +207,11 @@ def test_nobody_at_the_console_is_cut_off(tmp_path: Path) -> None:
     engine._committer.own_path = lambda *_: ("it cuts the branch",)
     commit(engine, document("203.0.113.0/24"))
     assert engine.pending_confirm() is None
-    assert engine.rollback(0, "alice", caller=CALLER).confirm_reason
+    assert engine.rollback(0, CommitOptions(author="alice", caller_address=CALLER.address)).confirm_reason
     assert engine.revisions(1)[0].confirm_s == 120
 
 
 def test_a_request_without_a_timer_is_kept_as_such(tmp_path: Path) -> None:
     engine = router(tmp_path / "state").engine()
-    assert engine.commit(CommitRequest(document(), "alice", confirm_s=0)).confirm_expires_at is None
+    assert commit(engine, document(), confirm_s=0).confirm_expires_at is None
     assert engine.revisions(1)[0].confirm_s is None

@@ -14,6 +14,7 @@ from appliance.config.edit import Edit
 from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest, CommitResult
 from appliance.errors import Conflict, NotFound, Stale, ValidationFailed
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import commit, document, router
 
 _HOSTNAME = Edit(kind="put", pointer="/system/hostname", value="edited")
@@ -38,7 +39,7 @@ def _outpaced(engine: Engine, monkeypatch: pytest.MonkeyPatch, times: int) -> No
         if left[0]:
             left[0] -= 1
             wanted = {**engine.config()["document"], "acls": {f"by-bob-{left[0]}": {"rules": {}}}}
-            assert real(CommitRequest(wanted, "bob")).error is None
+            assert real(CommitRequest(wanted, CommitOptions(author="bob"))).error is None
         return real(request)
 
     monkeypatch.setattr(engine, "commit", slow)

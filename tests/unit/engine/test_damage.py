@@ -18,6 +18,7 @@ from appliance.engine.engine import Engine
 from appliance.engine.objects import Damaged
 from appliance.engine.records import CommitRequest
 from appliance.errors import Conflict, NotFound
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import Router, commit, document, router
 
 REVISIONS = 22
@@ -142,7 +143,7 @@ def test_a_damaged_head_costs_itself_and_the_newest_whole_one_runs(
     assert [(one.revision, one.result) for one in listed] == [(3, "damaged"), (2, "done"), (1, "done")]
     with pytest.raises(Damaged, match="revision 3 is damaged"):
         engine.revision_details(3)
-    assert engine.rollback(3, "alice").error is not None
+    assert engine.rollback(3, CommitOptions(author="alice")).error is not None
     # The number is not given again, and the alarm ends with the next commit.
     assert commit(engine, document(route(9))).revision == 4
     assert engine.health()["revisions"] == {"state": "up", "detail": "intact"}
@@ -178,7 +179,7 @@ def test_what_the_timer_took_back_does_not_come_back(
 
 def test_what_somebody_rolled_back_comes_back_only_where_nothing_else_is_whole(toy: Router) -> None:
     engine = filled(toy, 2)
-    assert engine.rollback(1, "alice").state == "done"
+    assert engine.rollback(1, CommitOptions(author="alice")).state == "done"
     engine.close()
     object_of(toy, 3).write_bytes(b"")
     again = started(toy)
@@ -282,7 +283,7 @@ def test_the_same_document_makes_a_revision_that_ends_the_alarm(toy: Router) -> 
     filled(toy, 2).close()
     delete(record_of(toy, 2))
     engine = started(toy)
-    assert engine.rollback(1, "alice").revision == 3
+    assert engine.rollback(1, CommitOptions(author="alice")).revision == 3
     told = (
         "revision 2 is damaged (its record is missing): it cannot be rolled back to, "
         "and nothing else is affected"
@@ -308,7 +309,7 @@ def test_a_damaged_plan_costs_the_plan(toy: Router, harm: Harm) -> None:
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
 def test_a_damaged_result_is_told_by_the_revision_that_was_made(toy: Router, harm: Harm) -> None:
     engine = toy.engine()
-    request = CommitRequest(document(route(1)), "alice", request_id="one")
+    request = CommitRequest(document(route(1)), CommitOptions(author="alice", request_id="one"))
     assert engine.commit(request).revision == 1
     commit(engine, document(route(2)), request_id="two")
     engine.close()
@@ -316,7 +317,7 @@ def test_a_damaged_result_is_told_by_the_revision_that_was_made(toy: Router, har
     engine = started(toy)
     assert (engine.job("one").state, engine.job("one").revision) == ("done", 1)
     assert engine.commit(request).revision == 1, "it is not made once more"
-    other = CommitRequest(document(route(3)), "alice", request_id="one")
+    other = CommitRequest(document(route(3)), CommitOptions(author="alice", request_id="one"))
     with pytest.raises(Conflict, match="used for another request"):
         engine.commit(other)
     assert engine.revision == 2
@@ -326,7 +327,9 @@ def test_a_damaged_result_is_told_by_the_revision_that_was_made(toy: Router, har
 def test_a_damaged_result_costs_that_result(toy: Router, harm: Harm) -> None:
     engine = toy.engine()
     commit(engine, document(route(1)), request_id="first")
-    request = CommitRequest(document(route(3)), "alice", base_revision=7, request_id="one")
+    request = CommitRequest(
+        document(route(3)), CommitOptions(author="alice", request_id="one"), base_revision=7
+    )
     assert engine.commit(request).state == "failed"
     engine.close()
     harm(toy.directory / "jobs/one.json")

@@ -12,6 +12,7 @@ import pytest
 from appliance.engine import durable
 from appliance.engine.backend import Step, StepError
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import Killed, Router, commit, compile_toy, document, router
 
 PLANS = 20
@@ -45,14 +46,14 @@ def test_a_failure_after_any_step_leaves_the_router_as_it_was(tmp_path: Path, nu
     steps = engine.preview(wanted).steps
     for index, planned in enumerate(steps):
         fail_at[:] = [index]
-        result = engine.commit(CommitRequest(wanted, "alice"))
+        result = engine.commit(CommitRequest(wanted, CommitOptions(author="alice")))
         assert result.error is not None
         assert (result.error.step, result.error.message) == (planned.step.summary, "injected")
         assert result.error.undone
         assert toy.live() == before
         assert engine.revision == 1
     fail_at.clear()
-    engine.commit(CommitRequest(wanted, "alice"))
+    engine.commit(CommitRequest(wanted, CommitOptions(author="alice")))
     assert toy.live() == compile_toy(engine._committer.running.prepared.config)
 
 
@@ -64,7 +65,7 @@ def test_a_refused_step_is_named_and_the_rest_undone(tmp_path: Path) -> None:
     toy.routing.refuses = "route 203.0.113.0/24"
     wanted = document("203.0.113.0/24")
     wanted["interfaces"]["lo2"] = {"type": "loopback"}
-    result = engine.commit(CommitRequest(wanted, "alice"))
+    result = engine.commit(CommitRequest(wanted, CommitOptions(author="alice")))
     assert result.error is not None
     assert result.error.message == "route 203.0.113.0/24 is refused"
     assert toy.live() == before
@@ -74,7 +75,7 @@ def test_a_step_that_does_nothing_is_noticed(tmp_path: Path) -> None:
     toy = router(tmp_path / "state")
     engine = toy.engine()
     toy.routing.forgets = "route 198.51.100.0/24"
-    result = engine.commit(CommitRequest(document("198.51.100.0/24"), "alice"))
+    result = engine.commit(CommitRequest(document("198.51.100.0/24"), CommitOptions(author="alice")))
     assert result.error is not None
     assert result.error.step == "verify"
     assert "set route 198.51.100.0/24" in result.error.message
@@ -94,7 +95,7 @@ def test_an_undo_that_fails_is_said_and_made_good_later(tmp_path: Path) -> None:
     engine._committer.live._hook = die
     wanted = document("198.51.100.0/24")
     wanted["interfaces"]["lo2"] = {"type": "loopback"}
-    result = engine.commit(CommitRequest(wanted, "alice"))
+    result = engine.commit(CommitRequest(wanted, CommitOptions(author="alice")))
     assert result.error is not None
     assert not result.error.undone
     toy.plane.up = True
@@ -112,7 +113,7 @@ def test_an_undo_that_is_refused_falls_back_to_the_last_revision(tmp_path: Path)
     toy.plane.undo_refuses, toy.routing.refuses = True, "route 203.0.113.0/24"
     wanted = document("198.51.100.0/24", "203.0.113.0/24")
     wanted["interfaces"]["lo2"] = {"type": "loopback"}
-    result = engine.commit(CommitRequest(wanted, "alice"))
+    result = engine.commit(CommitRequest(wanted, CommitOptions(author="alice")))
     assert result.error is not None
     assert result.error.undone
     assert toy.live() == before
@@ -130,7 +131,9 @@ def test_a_disk_that_is_full_undoes_the_commit(tmp_path: Path, monkeypatch: pyte
         write(path, data, mode)
 
     monkeypatch.setattr(durable, "write", full)
-    result = engine.commit(CommitRequest(document("203.0.113.0/24"), "alice", confirm_s=60))
+    result = engine.commit(
+        CommitRequest(document("203.0.113.0/24"), CommitOptions(author="alice", confirm_s=60))
+    )
     assert result.error is not None
     assert (result.error.kind, result.error.undone) == ("storage", True)
     assert "No space left" in result.error.message
@@ -157,7 +160,9 @@ def test_killed_after_any_step_the_next_start_restores_the_last_revision(tmp_pat
                 raise Killed
 
         with pytest.raises(Killed):
-            toy.engine(kill).commit(CommitRequest(wanted, "alice", request_id=f"kill-{kill_at}"))
+            toy.engine(kill).commit(
+                CommitRequest(wanted, CommitOptions(author="alice", request_id=f"kill-{kill_at}"))
+            )
         restarted = toy.engine()
         restarted.recover()
         assert toy.live() == before
@@ -213,7 +218,9 @@ def test_killed_around_the_journal_and_the_record(
     before = toy.live()
     with monkeypatch.context() as patch:
         _die_on(patch, target, when)
-        request = CommitRequest(document("203.0.113.0/24"), "alice", confirm_s=60, request_id="dying")
+        request = CommitRequest(
+            document("203.0.113.0/24"), CommitOptions(author="alice", confirm_s=60, request_id="dying")
+        )
         with pytest.raises(Killed):
             toy.engine().commit(request)
     toy.plane.restart()

@@ -12,6 +12,7 @@ import pytest
 
 from appliance.engine import durable
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import (
     CONFIRMED,
     UNCONFIRMED,
@@ -52,7 +53,7 @@ def test_on_a_full_disk_a_commit_is_refused_and_changes_nothing(
     before = toy.live()
     _full_disk(toy, monkeypatch)
     toy.plane.log.clear()
-    result = engine.commit(CommitRequest(UNCONFIRMED, "alice"))
+    result = engine.commit(CommitRequest(UNCONFIRMED, CommitOptions(author="alice")))
     assert result.error is not None
     assert result.error.kind == "storage"
     assert str(toy.directory) in result.error.message
@@ -62,7 +63,7 @@ def test_on_a_full_disk_a_commit_is_refused_and_changes_nothing(
 def test_on_a_full_disk_a_rollback_goes_back(toy: Router, monkeypatch: pytest.MonkeyPatch) -> None:
     engine, before = unconfirmed(toy)
     _full_disk(toy, monkeypatch)
-    assert engine.rollback(1, "bob").state == "done"
+    assert engine.rollback(1, CommitOptions(author="bob")).state == "done"
     assert (engine.revision, engine.pending_confirm(), toy.live()) == (3, None, before)
 
 
@@ -86,13 +87,13 @@ def test_a_rollback_that_cannot_be_recorded_leaves_the_watch_that_stood(
     before = SimpleNamespace(begin=lambda: None, end=lambda _: {"readings": {}})
     watched: Any = SimpleNamespace(ahead=lambda _: None, look=lambda *_: before, begun=lambda: None)
     engine.watched.observer = watched
-    assert engine.commit(CommitRequest(UNCONFIRMED, "alice", watch_s=60)).rolls_back
+    assert engine.commit(CommitRequest(UNCONFIRMED, CommitOptions(author="alice", watch_s=60))).rolls_back
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(engine._committer.confirmation, "prepare", full)
-    assert engine.rollback(1, "bob", confirm_s=60).state == "failed"
+    assert engine.rollback(1, CommitOptions(author="bob", confirm_s=60)).state == "failed"
     assert engine.revision == 2
     again = toy.engine()
     again.recover()

@@ -12,6 +12,7 @@ import pytest
 from appliance.engine import keeper
 from appliance.engine.records import CommitRequest
 from appliance.errors import Conflict
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import Router, commit, compile_toy, document, router
 
 REPORT = {"system": {"drift_policy": "report"}}
@@ -58,10 +59,10 @@ def test_a_commit_on_an_unconfirmed_revision_is_refused_and_a_rollback_is_not(to
     engine = toy.engine()
     commit(engine, document("198.51.100.0/24"))
     commit(engine, document("203.0.113.0/24"), confirm_s=60)
-    result = engine.commit(CommitRequest(document(), "bob"))
+    result = engine.commit(CommitRequest(document(), CommitOptions(author="bob")))
     assert result.error is not None
     assert "awaits confirmation" in result.error.message
-    assert engine.rollback(1, "bob").state == "done"
+    assert engine.rollback(1, CommitOptions(author="bob")).state == "done"
     assert engine.pending_confirm() is None
     toy.clock.wait(100)
     engine.tick()

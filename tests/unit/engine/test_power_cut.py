@@ -13,6 +13,7 @@ import pytest
 
 from appliance.engine import durable
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import (
     CONFIRMED,
     UNCONFIRMED,
@@ -97,7 +98,9 @@ def test_the_power_is_cut_in_a_commit(
     first = toy.engine()
     commit(first, CONFIRMED)
     first.close()
-    request = CommitRequest(UNCONFIRMED, "alice", confirm_s=confirm_s, request_id="cut-short")
+    request = CommitRequest(
+        UNCONFIRMED, CommitOptions(author="alice", confirm_s=confirm_s, request_id="cut-short")
+    )
     with monkeypatch.context() as patch:
         power = Power(patch)
         engine = toy.engine()

@@ -16,6 +16,7 @@ from appliance.engine.backend import Step
 from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest, CommitResult
 from appliance.errors import Conflict, NotFound
+from appliance.state.commit_options import CommitOptions
 from appliance.state.commits import CommitUnderWay
 from tests.unit.engine.toys import CONFIRMED, UNCONFIRMED, Router, commit, document, router
 
@@ -40,9 +41,13 @@ class Halting:
             self.reached.set()
             assert self.released.wait(_DEADLINE_S)
 
-    def begin(self, wanted: dict[str, Any], author: str, **more: Any) -> Future[CommitResult]:
+    def begin(
+        self, wanted: dict[str, Any], author: str, base_revision: int | None = None
+    ) -> Future[CommitResult]:
         """Commit in a thread."""
-        request = CommitRequest(wanted, author, request_id=f"of-{author}", **more)
+        request = CommitRequest(
+            wanted, CommitOptions(author=author, request_id=f"of-{author}"), base_revision
+        )
         return self._pool.submit(self.engine.commit, request)
 
     def begin_halted(self, wanted: dict[str, Any], author: str, at: int = 1) -> Future[CommitResult]:
@@ -189,7 +194,9 @@ def test_a_rollback_is_cancelled_as_a_commit_is(halting: Halting) -> None:
     commit(halting.engine, LONG)
     before = halting.toy.live()
     halting.at = 0
-    rollback = halting._pool.submit(halting.engine.rollback, 1, "alice", request_id="back")
+    rollback = halting._pool.submit(
+        halting.engine.rollback, 1, CommitOptions(author="alice", request_id="back")
+    )
     assert halting.reached.wait(_DEADLINE_S)
     assert (halting.running.kind, halting.running.comment) == ("rollback", "Roll back to revision 1")
     halting.engine.cancel("back", "alice")
@@ -245,7 +252,9 @@ def test_the_rollback_of_a_timer_goes_before_all_who_wait(
     confirmed = halting.toy.live()
     commit(halting.engine, UNCONFIRMED, confirm_s=60)
     halting.at = 0
-    by_hand = halting._pool.submit(halting.engine.rollback, 0, "alice", request_id="back")
+    by_hand = halting._pool.submit(
+        halting.engine.rollback, 0, CommitOptions(author="alice", request_id="back")
+    )
     assert halting.reached.wait(_DEADLINE_S)
     bob = halting.begin_queued(document("192.0.2.128/25"), "bob")
     halting.toy.clock.wait(61)

@@ -9,6 +9,7 @@ import pytest
 
 from appliance.engine import durable
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import CONFIRMED, UNCONFIRMED, Killed, commit, document, dying, router
 
 REQUEST = "cut-short"
@@ -31,7 +32,11 @@ def test_an_agent_that_was_killed_in_a_commit_starts_without_a_free_block(
     with monkeypatch.context() as patch:
         dying(patch, at)
         with suppress(Killed):
-            engine.commit(CommitRequest(UNCONFIRMED, "alice", confirm_s=confirm_s, request_id=REQUEST))
+            engine.commit(
+                CommitRequest(
+                    UNCONFIRMED, CommitOptions(author="alice", confirm_s=confirm_s, request_id=REQUEST)
+                )
+            )
     engine.close()
     with monkeypatch.context() as patch:
         for name in ("write", "write_whole", "allocate"):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from appliance.engine.records import CommitRequest
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import Router, commit, document, router
 
 AT = "/routing/policy/route_maps/m/rules/10/match/source_protocol"
@@ -59,7 +60,7 @@ def test_an_unconfirmed_commit_goes_back_to_it(toy: Router) -> None:
 def test_another_commit_of_it_is_refused_at_the_clause(toy: Router) -> None:
     engine = toy.engine()
     engine.recover()
-    refused = engine.commit(CommitRequest(_refused("203.0.113.0/24"), "alice"))
+    refused = engine.commit(CommitRequest(_refused("203.0.113.0/24"), CommitOptions(author="alice")))
     assert refused.error is not None
     assert [problem.pointer for problem in refused.error.problems] == [AT]
     commit(engine, document("203.0.113.0/24"))

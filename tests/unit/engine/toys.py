@@ -20,6 +20,7 @@ from appliance.engine.backend import Backend, BackendUnavailable, Step, StepErro
 from appliance.engine.engine import Engine
 from appliance.engine.records import CommitRequest, CommitResult
 from appliance.engine.transaction import Patience
+from appliance.state.commit_options import CommitOptions
 
 PATIENCE = Patience(settle_s=0.2, restart_s=0.5)
 
@@ -193,9 +194,11 @@ def document(*routes: str, **parts: Any) -> dict[str, Any]:
     }
 
 
-def commit(engine: Engine, wanted: dict[str, Any], **more: Any) -> CommitResult:
+def commit(
+    engine: Engine, wanted: dict[str, Any], base_revision: int | None = None, **more: Any
+) -> CommitResult:
     """Commit, and expect success."""
-    result = engine.commit(CommitRequest(wanted, "alice", **more))
+    result = engine.commit(CommitRequest(wanted, CommitOptions(author="alice", **more), base_revision))
     assert result.state == "done", result
     return result
 

@@ -14,6 +14,7 @@ from appliance.firstboot.database import Psql, prepare_database
 from appliance.firstboot.first_document import commit_first_document, merged
 from appliance.firstboot.resolvers import learned, write_resolvers
 from appliance.programs import ProgramFailed, Ran
+from appliance.state.commit_options import CommitOptions
 from tests.unit.firstboot.conftest import Host
 
 SYSTEM = {"hostname": "r1", "dns_servers": ["192.0.2.53"]}
@@ -39,8 +40,8 @@ class FakeAgent:
     def config(self) -> ConfigAnswer:
         return ConfigAnswer(revision=self.revision, document=self.running)
 
-    def commit(self, document: dict[str, Any], *, author: str, comment: str) -> CommitAnswer:
-        assert author == "first boot" and comment
+    def commit(self, document: dict[str, Any], options: CommitOptions) -> CommitAnswer:
+        assert options.author == "first boot" and options.comment
         if (error := self.refuses.get(document.get("name", ""))) is not None:
             raise error
         self.running, self.revision = document, self.revision + 1
@@ -103,7 +104,7 @@ def test_nobodys_commit_is_overwritten(host: Host) -> None:
     agent = FakeAgent(refuses={"bad": ValidationFailed([Problem("/a", "no")])})
     commit(host, agent)
     agent.refuses.clear()
-    agent.commit({"name": "by hand"}, author="first boot", comment="x")
+    agent.commit({"name": "by hand"}, CommitOptions(author="first boot", comment="x"))
     assert commit(host, agent) is None
     assert agent.running == {"name": "by hand"}
     assert not host.layout.first_document.exists()
@@ -209,6 +210,6 @@ def test_an_answer_that_is_lost_overwrites_nothing_later(host: Host) -> None:
     with pytest.raises(AgentUnavailable):
         commit(host, agent)
     agent.refuses.clear()
-    agent.commit({"name": "by hand"}, author="first boot", comment="x")
+    agent.commit({"name": "by hand"}, CommitOptions(author="first boot", comment="x"))
     assert commit(host, agent) is None
     assert agent.running == {"name": "by hand"}

@@ -112,7 +112,6 @@ def test_the_agent_reads_what_the_boot_writes(
         frozenset([1000, 313]),
         Path("/run/millrace/nics.json"),
         dpdk=False,
-        feeder_socket=route_carrier.FEEDER_SOCKET,
     )
     path = tmp_path / "agent.json"
     path.write_text(agent_file.render(wanted))

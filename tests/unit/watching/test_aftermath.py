@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import CONFIRMED, UNCONFIRMED, commit, document, router
 from tests.unit.watching.watched_service import Service, alarms
 
@@ -69,7 +70,7 @@ def test_the_alarm_of_an_earlier_revision_ends_when_service_is_as_before_under_a
     for _ in range(3):
         service.watch.follow()
     assert alarms(service) == ["worse_after_commit"], "the later one did not make it worse, nor mend it"
-    service.engine.rollback(1, "bob")
+    service.engine.rollback(1, CommitOptions(author="bob"))
     service.state = "up"
     service.wait(31)
     for _ in range(2):

@@ -13,6 +13,7 @@ from appliance.errors import Conflict
 from appliance.health.check import Look
 from appliance.health.checks import service as judge_service
 from appliance.impact.result import Result
+from appliance.state.commit_options import CommitOptions
 from tests.unit.engine.toys import CONFIRMED, UNCONFIRMED, commit, document, router
 from tests.unit.watching.watched_service import TOLD, Service
 
@@ -134,7 +135,7 @@ def test_a_commit_that_never_comes_to_its_steps_keeps_nobody_from_foretelling(se
     """The foretelling begins while the router is observed, and waits for the plan."""
     service.foretold = Result(findings=(TOLD,))
     service.toy.plane.up = False
-    assert service.engine.commit(CommitRequest(UNCONFIRMED, "alice")).state == "failed"
+    assert service.engine.commit(CommitRequest(UNCONFIRMED, CommitOptions(author="alice"))).state == "failed"
     service.toy.plane.up = True
     commit(service.engine, UNCONFIRMED)
     service.wait(3)
@@ -239,7 +240,7 @@ def test_the_confirm_timer_runs_on_while_service_is_as_before(service: Service) 
 
 def test_while_a_commit_may_go_back_others_are_refused_until_it_is_kept(service: Service) -> None:
     commit(service.engine, UNCONFIRMED, watch_s=60)
-    refused = service.engine.commit(CommitRequest(document("192.0.2.128/25"), "bob"))
+    refused = service.engine.commit(CommitRequest(document("192.0.2.128/25"), CommitOptions(author="bob")))
     assert refused.error is not None
     assert refused.error.kind == "conflict"
     assert "watched for 60 more seconds" in refused.error.message
@@ -261,7 +262,7 @@ def test_a_revision_that_is_to_go_back_is_not_committed_over(service: Service) -
     for _ in range(7):
         service.toy.clock.wait(1)
         service.watch.tick()
-    refused = service.engine.commit(CommitRequest(document("192.0.2.128/25"), "bob"))
+    refused = service.engine.commit(CommitRequest(document("192.0.2.128/25"), CommitOptions(author="bob")))
     assert refused.error is not None
     assert (
         refused.error.message == "sessions or traffic got worse after revision 2, and it is being rolled back"
@@ -273,7 +274,7 @@ def test_a_revision_that_is_to_go_back_is_not_committed_over(service: Service) -
 
 def test_a_rollback_is_never_refused(service: Service) -> None:
     commit(service.engine, UNCONFIRMED, watch_s=60)
-    result = service.engine.rollback(1, "bob")
+    result = service.engine.rollback(1, CommitOptions(author="bob"))
     assert result.state == "done", result
     service.wait(2)
     assert (service.report(2).state, service.report(3).compared_with) == ("superseded", 1)

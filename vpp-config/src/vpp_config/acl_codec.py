@@ -80,11 +80,9 @@ def decode_rule(raw: bytes) -> AclRule:
      first1, last1, first2, last2, tcp_mask, tcp_flags) = _RULE.unpack(raw)  # fmt: skip
     return AclRule.from_wire(
         _ACTIONS[action],
-        _network(src_family, src, src_length),
-        _network(dst_family, dst, dst_length),
+        (_network(src_family, src, src_length), _network(dst_family, dst, dst_length)),
         protocol,
-        (first1, last1),
-        (first2, last2),
+        ((first1, last1), (first2, last2)),
         tcp_flags,
         tcp_mask,
     )

@@ -13,11 +13,11 @@ from aiohttp import web
 from pydantic import ValidationError
 
 from appliance.agent.bodies import body
-from appliance.agent.requests import Author
 from appliance.agent.router import Router
 from appliance.engine.backend import BackendUnavailable
 from appliance.errors import MillraceError, NotFound
 from appliance.state.benches import Bench, BenchState, BenchWanted
+from appliance.state.commit_options import Author
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -12,10 +12,10 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from appliance.agent.bodies import body, query
-from appliance.agent.requests import Author
 from appliance.agent.router import Router
 from appliance.errors import NotFound
 from appliance.state.captures import MOST_PART_BYTES, Capture, CaptureState, CaptureWanted
+from appliance.state.commit_options import Author
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -24,7 +23,6 @@ from appliance.agent.requests import (
     DocumentRequest,
     EditCommitBody,
     EditPlanBody,
-    IpAddress,
     PlanBody,
     RevisionsQuery,
     RollbackBody,
@@ -35,6 +33,7 @@ from appliance.engine.records import CommitRequest, CommitResult
 from appliance.engine.turns import MOST_WAITING
 from appliance.errors import Conflict, NotFound, StorageFull, ValidationFailed
 from appliance.health.watch import HealthWatch
+from appliance.state.commit_options import COMMIT_WAIT_S, CommitOptions
 
 T = TypeVar("T")
 _REFUSALS = 8
@@ -144,7 +143,7 @@ class ConfigurationApi:
         """What a commit would do."""
         asked = await self._bodies.document(request, PlanBody)
         require_match(self._engine, asked.match)
-        caller = _caller(asked.caller_address)
+        caller = Caller.at(asked.caller_address)
         return await self._answer(lambda: self._engine.preview(asked.document, caller).to_json())
 
     async def plan_edit(self, request: web.Request) -> web.Response:
@@ -158,7 +157,7 @@ class ConfigurationApi:
         edit = await self._call(self._documents, lambda: EditCommit(self._engine, asked))
         work = self._begin(edit.request_id, edit.run)
         try:
-            result = await asyncio.wait_for(asyncio.shield(work), asked.wait_s)
+            result = await asyncio.wait_for(asyncio.shield(work), _wait_s(asked))
         except TimeoutError:
             request_id = edit.answered()
             self._begun.add(request_id)
@@ -169,44 +168,20 @@ class ConfigurationApi:
     async def commit(self, request: web.Request) -> web.Response:
         """Make a document the running one."""
         asked = await self._bodies.document(request, CommitBody)
-        request_id = asked.request_id or uuid.uuid4().hex
-        wanted = CommitRequest(
-            asked.document,
-            asked.author,
-            asked.comment,
-            asked.base_revision,
-            asked.confirm_s,
-            watch_s=asked.watch_s,
-            request_id=request_id,
-            caller=_caller(asked.caller_address),
-            match=asked.match,
-        )
+        wanted = CommitRequest(asked.document, asked, asked.base_revision, match=asked.match)
         if asked.match is not None:
             # On a repeated request, the document it was for no longer runs if the commit was made.
             known = await self._call(self._documents, lambda: self._engine.result_of(wanted))
             if known is not None:
-                return await self._change(request_id, lambda: known, asked.wait_s)
+                return await self._change(asked, lambda: known)
             wanted = replace(wanted, base_revision=self._engine.revision)
             require_match(self._engine, asked.match)
-        return await self._change(request_id, lambda: self._engine.commit(wanted), asked.wait_s)
+        return await self._change(asked, lambda: self._engine.commit(wanted))
 
     async def rollback(self, request: web.Request) -> web.Response:
         """Commit the document of an earlier revision."""
         asked = await body(request, RollbackBody)
-        request_id = asked.request_id or uuid.uuid4().hex
-        return await self._change(
-            request_id,
-            lambda: self._engine.rollback(
-                asked.revision,
-                asked.author,
-                asked.comment,
-                asked.confirm_s,
-                request_id,
-                _caller(asked.caller_address),
-                asked.watch_s,
-            ),
-            asked.wait_s,
-        )
+        return await self._change(asked, lambda: self._engine.rollback(asked.revision, asked))
 
     async def commits(self, _request: web.Request) -> web.Response:
         """The running commit, and those that wait."""
@@ -262,15 +237,13 @@ class ConfigurationApi:
         number = int(request.match_info["revision"])
         return await self._answer(lambda: self._engine.revision_details(number))
 
-    async def _change(
-        self, request_id: str, change: Callable[[], CommitResult], wait_s: float
-    ) -> web.Response:
-        """Run a commit to its end, however long that takes, and answer within ``wait_s``."""
-        work = self._begin(request_id, change)
+    async def _change(self, asked: CommitOptions, change: Callable[[], CommitResult]) -> web.Response:
+        """Run a commit to its end, however long that takes, and answer within its ``wait_s``."""
+        work = self._begin(asked.request_id, change)
         try:
-            result = await asyncio.wait_for(asyncio.shield(work), wait_s)
+            result = await asyncio.wait_for(asyncio.shield(work), _wait_s(asked))
         except TimeoutError:
-            return await self._answer(lambda: self._known(request_id))
+            return await self._answer(lambda: self._known(asked.request_id))
         if (error := result.error) is not None:
             match error.kind:
                 case "validation":
@@ -306,5 +279,5 @@ class ConfigurationApi:
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
 
-def _caller(address: IpAddress | None) -> Caller | None:
-    return None if address is None else Caller(address)
+def _wait_s(asked: CommitOptions) -> float:
+    return COMMIT_WAIT_S if asked.wait_s is None else asked.wait_s

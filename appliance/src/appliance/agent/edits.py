@@ -35,7 +35,7 @@ def plan(engine: Engine, asked: EditPlanBody) -> EditPlan:
 
     Raises Stale, NotFound, BackendUnavailable, and ValidationFailed where the result does not read.
     """
-    caller = None if asked.caller_address is None else Caller(asked.caller_address)
+    caller = Caller.at(asked.caller_address)
     while True:
         edited = engine.edited(asked.edit)
         if asked.match is not None and edited.base_digest not in asked.match:
@@ -82,9 +82,8 @@ class EditCommit:
         self._left = _ATTEMPTS if asked.match is None else 1
         """Attempts, including the present one."""
         self._lock = threading.Lock()
-        self._first_id = asked.request_id or uuid.uuid4().hex
         self._attempt = 0
-        self.request_id = self._first_id
+        self.request_id = asked.request_id
         """Of the last attempt."""
         self._before = self._made_before()
         self.edited = self._edited() if self._before is None else Edited(0, "", {}, ())
@@ -128,8 +127,8 @@ class EditCommit:
     def _id_of(self, attempt: int) -> str:
         """The request id of an attempt: the same for every repetition of the request."""
         if attempt == 0:
-            return self._first_id
-        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self._first_id} attempt {attempt}"))
+            return self._asked.request_id
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self._asked.request_id} attempt {attempt}"))
 
     def _made_before(self) -> CommitResult | None:
         """The result of the last attempt begun by an earlier occurrence of the same request.
@@ -152,15 +151,5 @@ class EditCommit:
     def _request(
         self, request_id: str, document: Mapping[str, Any], base_revision: int | None
     ) -> CommitRequest:
-        asked = self._asked
-        return CommitRequest(
-            document,
-            asked.author,
-            asked.comment,
-            base_revision,
-            asked.confirm_s,
-            asked.watch_s,
-            request_id,
-            None if asked.caller_address is None else Caller(asked.caller_address),
-            asked.edit,
-        )
+        options = self._asked.asked_as(request_id)
+        return CommitRequest(document, options, base_revision, self._asked.edit)

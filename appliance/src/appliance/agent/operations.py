@@ -25,8 +25,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from appliance.agent.bodies import ASKED, query
 from appliance.agent.problems import Handler
-from appliance.agent.requests import Author
 from appliance.engine import durable
+from appliance.state.commit_options import Author
 from appliance.state.operations import AUTHOR_HEADER, VIA_HEADER, Operation, Operations, OperationsQuery
 
 log = logging.getLogger(__name__)

@@ -5,46 +5,13 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from appliance.config.edit import Edit
-from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
+from appliance.state.commit_options import Author, CommitOptions
 from frr_config.types import InterfaceName, VrfName
 
-Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$", max_length=500)]
-"""Text of one line."""
-Author = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,150}$")]
-RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$")]
 IpAddress = IPv4Address | IPv6Address
-
-
-def _none_or_a_second(seconds: float) -> float:
-    if 0 < seconds < 1:
-        raise ValueError("is 0 for no timer, or at least 1 second")
-    return seconds
-
-
-def _none_or_long_enough(seconds: float) -> float:
-    if 0 < seconds < SHORTEST_WATCH_S:
-        raise ValueError(f"is 0 for no watch, or at least {SHORTEST_WATCH_S:.0f} seconds")
-    return seconds
-
-
-ConfirmSeconds = Annotated[float, Field(ge=0, le=86400), AfterValidator(_none_or_a_second)]
-"""How long a commit waits for its confirmation; 0 is for ever. Left out: DEFAULT_CONFIRM_S when it touches
-the caller's own path, else for ever."""
-
-
-WatchSeconds = Annotated[float, Field(ge=0, le=LONGEST_WATCH_S), AfterValidator(_none_or_long_enough)]
-"""How long sessions and traffic are watched after a commit, which is rolled back when they got worse; 0: not.
-Left out: it is watched for DEFAULT_WATCH_S, and not rolled back."""
-
-
-COMMIT_WAIT_S = 45.0
-WaitSeconds = Annotated[float, Field(ge=0, le=COMMIT_WAIT_S)]
-"""How long a commit is waited for before the answer is ``running``; it goes on."""
-
-
 Digest = Annotated[str, StringConstraints(max_length=256)]
 Digests = Annotated[tuple[Digest, ...], Field(max_length=1000)]
 """The running document has to be one of these, or the answer is 412. Left out: whatever runs."""
@@ -83,19 +50,12 @@ class PlanBody(DocumentRequest):
     """Whence the commit would be asked for; left out at the router's own console."""
 
 
-class CommitBody(_Request):
+class CommitBody(CommitOptions):
     """``POST /v1/commit``."""
 
-    document: dict[str, Any]
+    document: dict[str, Any] = Field(repr=False)
     match: Digests | None = None
-    author: Author
     base_revision: int | None = Field(default=None, ge=0)
-    comment: Line = ""
-    confirm_s: ConfirmSeconds | None = None
-    watch_s: WatchSeconds | None = None
-    request_id: RequestId | None = None
-    caller_address: IpAddress | None = None
-    wait_s: WaitSeconds = COMMIT_WAIT_S
 
 
 class EditPlanBody(_Request):
@@ -106,31 +66,17 @@ class EditPlanBody(_Request):
     caller_address: IpAddress | None = None
 
 
-class EditCommitBody(_Request):
+class EditCommitBody(CommitOptions):
     """``POST /v1/edits/commit``."""
 
-    edit: Edit
+    edit: Edit = Field(repr=False)
     match: Digests | None = None
-    author: Author
-    comment: Line = ""
-    confirm_s: ConfirmSeconds | None = None
-    watch_s: WatchSeconds | None = None
-    request_id: RequestId | None = None
-    caller_address: IpAddress | None = None
-    wait_s: WaitSeconds = COMMIT_WAIT_S
 
 
-class RollbackBody(_Request):
+class RollbackBody(CommitOptions):
     """``POST /v1/rollback``."""
 
     revision: int = Field(ge=0)
-    author: Author
-    comment: Line = ""
-    confirm_s: ConfirmSeconds | None = None
-    watch_s: WatchSeconds | None = None
-    request_id: RequestId | None = None
-    caller_address: IpAddress | None = None
-    wait_s: WaitSeconds = COMMIT_WAIT_S
 
 
 class ConfirmBody(_Request):

@@ -80,7 +80,7 @@ def route(query: RoutesQuery, tables: Forwarding, routing: VrfRoutingView) -> Ro
     elif query.next_hop is not None and shown and query.next_hop not in _next_hops(shown[0]):
         note = f"The route of {destination} does not lead to {query.next_hop}."
         shown = []
-    return _answer(query, shown, len(shown), note=note)
+    return _answer(query, shown, len(shown), note)
 
 
 class LongTable(Protocol):
@@ -126,10 +126,9 @@ def routes(
         rows += part.rows
         offset = max(0, offset - part.total)
         parts.append(part)
-    return _answer(
-        query,
-        compared(tables, rows),
-        sum(part.total for part in parts),
+    return Routes(
+        routes=tuple(compared(tables, rows)),
+        total=sum(part.total for part in parts),
         note=" ".join(dict.fromkeys(part.note for part in parts if part.note)),
         counts={part.family: dict(part.counts) for part in parts},
         unlisted={part.family: part.unlisted for part in parts if part.unlisted is not None},
@@ -137,6 +136,8 @@ def routes(
         list_limit=max(
             (sum(count.rib for count in counts.values()) for counts in fed.values()), default=LISTED
         ),
+        offset=query.offset,
+        limit=query.limit,
     )
 
 
@@ -150,7 +151,7 @@ def covering(query: RoutesQuery, tables: Forwarding, routing: VrfRoutingView) ->
         found = [row for row in routing.rib_entry(shorter) if row.selected and row.prefix == shorter]
         rows += [row for row in found[:1] if query.protocol in (None, row.protocol) and _leads_to(row, query)]
     page = rows[query.offset : query.offset + query.limit]
-    return _answer(query, compared(tables, page), len(rows), note="")
+    return _answer(query, compared(tables, page), len(rows))
 
 
 @dataclass(frozen=True)
@@ -268,25 +269,12 @@ def _family(prefix: str) -> Family:
     return "ipv6" if ":" in prefix else "ipv4"
 
 
-def _answer(
-    query: RoutesQuery,
-    shown: list[RouteState],
-    total: int,
-    *,
-    note: str,
-    counts: Mapping[str, dict[str, RouteCount]] | None = None,
-    unlisted: Mapping[str, int] | None = None,
-    age_s: float = 0.0,
-    list_limit: int = LISTED,
-) -> Routes:
+def _answer(query: RoutesQuery, shown: list[RouteState], total: int, note: str = "") -> Routes:
     return Routes(
         routes=tuple(shown),
         total=total,
         note=note,
-        unlisted=dict(unlisted or {}),
-        counts=dict(counts or {}),
-        age_s=age_s,
-        list_limit=list_limit,
+        list_limit=LISTED,
         offset=query.offset,
         limit=query.limit,
     )

@@ -13,10 +13,10 @@ from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
 from appliance.agent.bodies import body
-from appliance.agent.requests import Author
 from appliance.agent.router import Router
 from appliance.engine.backend import BackendUnavailable
 from appliance.errors import MillraceError, NotFound
+from appliance.state.commit_options import Author
 from appliance.state.traces import Trace, TraceWanted
 
 log = logging.getLogger(__name__)

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from appliance.agent.bodies import body, query
 from appliance.agent.problems import Handler
-from appliance.agent.requests import Author
 from appliance.engine import durable
 from appliance.engine.engine import Engine
 from appliance.errors import Conflict, NotFound
+from appliance.state.commit_options import Author
 from appliance.upgrade import attempt, progress, release, slots
 from appliance.upgrade.attempt import DEADLINE_S, LONGEST_DEADLINE_S, SHORTEST_DEADLINE_S, Request
 from appliance.upgrade.bundle import Manifest

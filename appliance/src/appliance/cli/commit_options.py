@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 from appliance.cli.errors import CommandError
 from appliance.cli.output import number
+from appliance.config.problem_text import told_by_field
+from appliance.state.commit_options import CommitOptions
 
 COMMIT_OPTIONS = ("confirmed", "no-confirm", "watch", "no-watch", "comment")
 ROLLBACK_OPTIONS = ("watch", "no-watch")
@@ -20,18 +23,15 @@ _SETS = {
 _WITH_VALUE = ("confirmed", "watch", "comment")
 
 
-@dataclass
-class CommitOptions:
-    """The options of ``commit`` or ``rollback``."""
+def commit_options(
+    words: list[str], usage: str, who: Mapping[str, Any], known: tuple[str, ...] = COMMIT_OPTIONS
+) -> CommitOptions:
+    """The options in the words. Leading dashes are accepted: ``--watch 60``. ``who`` are ``author`` and
+    ``caller_address``.
 
-    confirm_s: float | None = None
-    watch_s: float | None = None
-    comment: str = ""
-
-
-def commit_options(words: list[str], usage: str, known: tuple[str, ...] = COMMIT_OPTIONS) -> CommitOptions:
-    """Leading dashes are accepted: ``--watch 60``. Raises CommandError with the usage."""
-    options = CommitOptions()
+    Raises CommandError with the usage, and ValidationFailed.
+    """
+    given: dict[str, Any] = dict(who)
     rest, said = list(words), set[str]()
     while rest:
         word = rest.pop(0).removeprefix("--")
@@ -41,14 +41,13 @@ def commit_options(words: list[str], usage: str, known: tuple[str, ...] = COMMIT
             raise CommandError(f"{word}: {_SETS[word]} is given twice")
         said.add(_SETS[word])
         if word == "confirmed":
-            options.confirm_s = float(number(rest.pop(0), "confirmed"))
+            given["confirm_s"] = number(rest.pop(0), "confirmed")
         elif word == "watch":
-            options.watch_s = float(number(rest.pop(0), "watch"))
+            given["watch_s"] = number(rest.pop(0), "watch")
         elif word == "comment":
-            options.comment = " ".join(rest)
+            given["comment"] = " ".join(rest)
             rest.clear()
-        elif word == "no-confirm":
-            options.confirm_s = 0.0
         else:
-            options.watch_s = 0.0
-    return options
+            given["confirm_s" if word == "no-confirm" else "watch_s"] = 0
+    with told_by_field():
+        return CommitOptions.model_validate(given)

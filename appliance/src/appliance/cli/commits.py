@@ -99,7 +99,6 @@ def committed(answer: CommitAnswer) -> Output:
         lines.append(f"confirm before {answer.confirm_expires_at:%H:%M:%S} UTC, or it is rolled back")
         if answer.confirm_reason:
             lines.append(f"because {text.clean(answer.confirm_reason)}")
-    if answer.watch_s is not None:
-        what = ", and it rolls back automatically if they get worse" if answer.rolls_back else ""
-        lines.append(f"sessions and traffic are watched for {answer.watch_s:.0f} seconds{what}: show watch")
+    if watch := answer.outcome.watch_words:
+        lines.append(f"{watch}: show watch")
     return Output(dict(answer), "\n".join(lines))

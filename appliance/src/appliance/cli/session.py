@@ -218,19 +218,15 @@ class Session:
             raise CommandError("rollback to which revision?")
         revision = number(words[0], "revision")
         if self.candidate is None:
-            options = commit_options(words[1:], HELP["rollback"], ROLLBACK_OPTIONS)
+            options = commit_options(words[1:], HELP["rollback"], self._who(), ROLLBACK_OPTIONS)
             with commits.telling() as progress:
-                answer = self.agent.rollback(
-                    revision,
-                    author=self.author,
-                    caller_address=self.caller_address,
-                    watch_s=options.watch_s,
-                    progress=progress,
-                )
-            return commits.committed(answer)
+                return commits.committed(self.agent.rollback(revision, options, progress=progress))
         _nothing(words[1:], "rollback N in configure mode")
         self.candidate.load(dict(self.agent.revision(revision)["document"]))
         return Output({"candidate": revision}, f"the candidate is revision {revision}: commit applies it")
+
+    def _who(self) -> dict[str, str | None]:
+        return {"author": self.author, "caller_address": self.caller_address}
 
     # Configure mode.
 
@@ -317,17 +313,10 @@ class Session:
 
     def _commit(self, words: list[str]) -> Output:
         candidate = self._here()
-        options = commit_options(words, HELP["commit"])
+        options = commit_options(words, HELP["commit"], self._who())
         with update.offered(self.agent, candidate), commits.telling() as progress:
             answer = self.agent.commit(
-                candidate.document,
-                author=self.author,
-                comment=options.comment,
-                base_revision=candidate.revision,
-                confirm_s=options.confirm_s,
-                watch_s=options.watch_s,
-                caller_address=self.caller_address,
-                progress=progress,
+                candidate.document, options, base_revision=candidate.revision, progress=progress
             )
         at = candidate.at
         running = self.agent.config()

@@ -5,12 +5,14 @@ from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAns
 from appliance.client.asynchronous import AsyncAgentClient
 from appliance.client.synchronous import AgentClient
 from appliance.impact.result import Finding, Result
+from appliance.state.commit_options import CommitOptions
 
 __all__ = [
     "AgentClient",
     "Answer",
     "AsyncAgentClient",
     "CommitAnswer",
+    "CommitOptions",
     "ConfigAnswer",
     "EditAnswer",
     "Finding",

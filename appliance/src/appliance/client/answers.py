@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from appliance.config.diff import Change
 from appliance.impact.result import Result
-from appliance.state.commits import CommitsUnderWay, CommitUnderWay
+from appliance.state.commits import CommitOutcome, CommitsUnderWay, CommitUnderWay
 from appliance.state.configuration import RecordedRevision
 from appliance.state.watch import WatchReport
 
@@ -184,15 +184,9 @@ class CommitAnswer(Answer):
         return list(self.get("reopened", ()))
 
     @property
-    def watch_s(self) -> float | None:
-        """How long sessions and traffic are watched; None when it is not."""
-        watch_s: float | None = self.get("watch_s")
-        return watch_s
-
-    @property
-    def rolls_back(self) -> bool:
-        """Whether it is rolled back by itself when sessions or traffic got worse."""
-        return bool(self.get("rolls_back", False))
+    def outcome(self) -> CommitOutcome:
+        """The same as a value, without ``recorded``."""
+        return CommitOutcome.model_validate(self)
 
     @property
     def progress(self) -> CommitUnderWay | None:

@@ -1,8 +1,7 @@
-"""The agent's calls, written once for the synchronous and the asynchronous client."""
+"""The agent's calls: what is asked, and how the answer is read."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -15,6 +14,7 @@ from appliance.errors import Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.benches import BenchState, BenchWanted
 from appliance.state.captures import CaptureState, CaptureWanted
+from appliance.state.commit_options import CommitOptions
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
 from appliance.state.counter_selection import Selection
@@ -111,83 +111,20 @@ def plan_edit(edit: Edit, match: Sequence[str] | None, caller_address: str | Non
     return post("edits/plan", EditPlan.model_validate, body)
 
 
-def commit_edit(
-    edit: Edit,
-    match: Sequence[str] | None,
-    comment: str,
-    author: str,
-    confirm_s: float | None,
-    request_id: str | None,
-    caller_address: str | None,
-    watch_s: float | None,
-    wait_s: float | None,
-) -> Call[EditAnswer]:
-    body = {
-        "edit": edit.model_dump(),
-        "match": match,
-        "comment": comment,
-        "author": author,
-        "confirm_s": confirm_s,
-        "request_id": request_id or uuid.uuid4().hex,
-        "caller_address": caller_address,
-        "watch_s": watch_s,
-        **_waiting(wait_s),
-    }
+def commit_edit(edit: Edit, options: CommitOptions, match: Sequence[str] | None) -> Call[EditAnswer]:
+    body = {"edit": edit.model_dump(), "match": match, **options.to_json()}
     return post("edits/commit", EditAnswer.read, body)
 
 
 def commit(
-    document: Document,
-    base_revision: int | None,
-    comment: str,
-    author: str,
-    confirm_s: float | None,
-    request_id: str | None,
-    caller_address: str | None,
-    watch_s: float | None,
-    wait_s: float | None = None,
-    match: Sequence[str] | None = None,
+    document: Document, options: CommitOptions, base_revision: int | None, match: Sequence[str] | None
 ) -> Call[CommitAnswer]:
-    body = {
-        "document": document,
-        "match": match,
-        "base_revision": base_revision,
-        "comment": comment,
-        "author": author,
-        "confirm_s": confirm_s,
-        "request_id": request_id or uuid.uuid4().hex,
-        "caller_address": caller_address,
-        "watch_s": watch_s,
-        **_waiting(wait_s),
-    }
+    body = {"document": document, "match": match, "base_revision": base_revision, **options.to_json()}
     return post("commit", CommitAnswer, body)
 
 
-def rollback(
-    revision: int,
-    comment: str,
-    author: str,
-    confirm_s: float | None,
-    request_id: str | None,
-    caller_address: str | None,
-    watch_s: float | None,
-    wait_s: float | None = None,
-) -> Call[CommitAnswer]:
-    body = {
-        "revision": revision,
-        "comment": comment,
-        "author": author,
-        "confirm_s": confirm_s,
-        "request_id": request_id or uuid.uuid4().hex,
-        "caller_address": caller_address,
-        "watch_s": watch_s,
-        **_waiting(wait_s),
-    }
-    return post("rollback", CommitAnswer, body)
-
-
-def _waiting(wait_s: float | None) -> dict[str, float]:
-    return {} if wait_s is None else {"wait_s": wait_s}
+def rollback(revision: int, options: CommitOptions) -> Call[CommitAnswer]:
+    return post("rollback", CommitAnswer, {"revision": revision, **options.to_json()})
 
 
 def commits() -> Call[CommitsUnderWay]:

@@ -16,11 +16,12 @@ from appliance.client.answers import Answer, CommitAnswer, ConfigAnswer, EditAns
 from appliance.client.benches import BenchCalls
 from appliance.client.connections import Connections, Late, Reply, Unreachable
 from appliance.client.failures import error_of, raise_failed
-from appliance.client.waiting import Progress, end_of, first_wait_s, running
+from appliance.client.waiting import Progress, end_of, first_wait, running
 from appliance.config.edit import Edit
 from appliance.errors import AgentUnavailable, Problem
 from appliance.state.alarms import Alarms, Events, EventsQuery
 from appliance.state.captures import CaptureState, CaptureWanted
+from appliance.state.commit_options import CommitOptions
 from appliance.state.commits import CommitsUnderWay, CommitUnderWay
 from appliance.state.configuration import CheckedDocument, EditPlan, RunningConfig
 from appliance.state.counter_selection import EVERYTHING, Selection
@@ -101,103 +102,47 @@ class AgentClient(BenchCalls):
         return self._ask(calls.plan_edit(edit, match, caller_address))
 
     def commit_edit(
-        self,
-        edit: Edit,
-        *,
-        author: str,
-        comment: str = "",
-        match: Sequence[str] | None = None,
-        confirm_s: float | None = None,
-        request_id: str | None = None,
-        caller_address: str | None = None,
-        watch_s: float | None = None,
-        wait_s: float | None = None,
+        self, edit: Edit, options: CommitOptions, *, match: Sequence[str] | None = None
     ) -> EditAnswer:
         """Edit the running document. A failed commit is in the result, not raised; else as ``commit``.
 
         Without ``match`` the edit is made anew when another commit came first. Raises Stale unless a digest
         of ``match`` runs, and what ``Edit.applied`` raises: then nothing was begun.
         """
-        call = calls.commit_edit(
-            edit, match, comment, author, confirm_s, request_id, caller_address, watch_s, wait_s
-        )
-        deadline = self._deadline(wait_s)
+        deadline = self._deadline(options)
         try:
-            answer = self._ask(call)
+            answer = self._ask(calls.commit_edit(edit, options, match))
         except AgentUnavailable as error:
             if not isinstance(error.__cause__, Late):
                 raise
-            return EditAnswer(0, (), running(call.body["request_id"]))
+            return EditAnswer(0, (), running(options.request_id))
         return replace(answer, result=end_of(answer.result, self.commit_result, deadline, None))
 
     def commit(
         self,
         document: calls.Document,
+        options: CommitOptions,
         *,
-        author: str,
-        comment: str = "",
         base_revision: int | None = None,
-        confirm_s: float | None = None,
-        request_id: str | None = None,
-        caller_address: str | None = None,
-        watch_s: float | None = None,
-        wait_s: float | None = None,
-        progress: Progress | None = None,
         match: Sequence[str] | None = None,
+        progress: Progress | None = None,
     ) -> CommitAnswer:
         """Make ``document`` the running one; raises when it fails.
 
-        ``confirm_s`` 0 is no timer. None is none either, unless the commit touches the way by which
-        ``caller_address`` reaches the router: then it is 120 s, and ``confirm_reason`` says why.
-
-        ``watch_s``: sessions and traffic are watched for so long, and the commit is rolled back when they
-        got worse; 0: it is
-        not watched. None: it is watched for DEFAULT_WATCH_S, and not rolled back.
-
-        Raises Stale, with nothing begun, unless a digest of ``match`` runs.
+        Raises Stale, with nothing begun, unless a digest of ``match`` runs, and Conflict unless
+        ``base_revision`` does.
 
         State ``running``: it took longer than ``wait_s``, or the client's timeout; look it up by its request
         id. With ``progress``, which is told now and then how far it is, it is waited for to its end.
         """
-        return self._change(
-            calls.commit(
-                document,
-                base_revision,
-                comment,
-                author,
-                confirm_s,
-                request_id,
-                caller_address,
-                watch_s,
-                first_wait_s(wait_s, progress),
-                match,
-            ),
-            wait_s,
-            progress,
-        )
+        asked = first_wait(options, progress)
+        return self._change(calls.commit(document, asked, base_revision, match), options, progress)
 
     def rollback(
-        self,
-        revision: int,
-        *,
-        author: str,
-        comment: str = "",
-        confirm_s: float | None = None,
-        request_id: str | None = None,
-        caller_address: str | None = None,
-        watch_s: float | None = None,
-        wait_s: float | None = None,
-        progress: Progress | None = None,
+        self, revision: int, options: CommitOptions, *, progress: Progress | None = None
     ) -> CommitAnswer:
         """Commit the document of an earlier revision; as ``commit``."""
-        first_s = first_wait_s(wait_s, progress)
-        return self._change(
-            calls.rollback(
-                revision, comment, author, confirm_s, request_id, caller_address, watch_s, first_s
-            ),
-            wait_s,
-            progress,
-        )
+        return self._change(calls.rollback(revision, first_wait(options, progress)), options, progress)
 
     def commit_result(self, request_id: str) -> CommitAnswer:
         """What became of a commit or rollback; does not raise when that failed."""
@@ -368,20 +313,20 @@ class AgentClient(BenchCalls):
         self._ask(calls.switch_slot(author, deadline_s, allow_downgrade))
 
     def _change(
-        self, call: calls.Call[CommitAnswer], wait_s: float | None, progress: Progress | None
+        self, call: calls.Call[CommitAnswer], options: CommitOptions, progress: Progress | None
     ) -> CommitAnswer:
         """Make a commit, and wait for its end as long as ``wait_s`` or the client's timeout allows."""
-        deadline = self._deadline(wait_s)
+        deadline = self._deadline(options)
         try:
             answer = self._ask(call)
         except AgentUnavailable as error:
             if not isinstance(error.__cause__, Late):
                 raise
-            return running(call.body["request_id"])
+            return running(options.request_id)
         return raise_failed(end_of(answer, self.commit_result, deadline, progress))
 
-    def _deadline(self, wait_s: float | None) -> float:
-        return time.monotonic() + (self._timeout_s if wait_s is None else wait_s)
+    def _deadline(self, options: CommitOptions) -> float:
+        return time.monotonic() + (self._timeout_s if options.wait_s is None else options.wait_s)
 
     def _ask(self, call: calls.Call[T]) -> T:
         return call.read(json.loads(self._reply(call).body))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from appliance.client.answers import CommitAnswer
+from appliance.state.commit_options import CommitOptions
 from appliance.state.commits import CommitUnderWay
 
 POLL_S = 0.2
@@ -13,9 +14,9 @@ POLL_S = 0.2
 Progress = Callable[[CommitUnderWay], None]
 
 
-def first_wait_s(wait_s: float | None, progress: Progress | None) -> float | None:
-    """How long the agent itself waits for the end before it answers with the progress."""
-    return POLL_S if progress is not None else wait_s
+def first_wait(options: CommitOptions, progress: Progress | None) -> CommitOptions:
+    """The options that the agent is given: where progress is shown, it answers with that soon."""
+    return options if progress is None else options.waiting(POLL_S)
 
 
 def end_of(

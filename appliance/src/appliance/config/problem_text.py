@@ -39,6 +39,11 @@ _PATTERNS = {
         "must be a regular expression of at most 120 of 0-9 _ ^ $ . * + ? ( ) [ ] | -, such as _65001$"
     ),
     # The checks below apply to requests, not to the document.
+    r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$": "must be one line without control characters",
+    r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,150}$": "must be one line of 1 to 150 characters",
+    r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$": (
+        "must be at most 128 letters, digits and _ . : -, and begin with a letter or digit"
+    ),
     r"^[^\x00-\x1f\x7f]*$": "must be text without control characters",
     r"^[a-z][a-z0-9._-]{0,31}$": "must be at most 32 of a-z 0-9 . _ -, and begin with one of a-z",
     r"^(running|candidate|0*[1-9][0-9]{0,8})$": "must be running, candidate or a revision's number",

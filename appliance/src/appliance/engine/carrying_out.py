@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable
 
 from appliance.engine.committer import Committer
@@ -20,9 +19,9 @@ log = logging.getLogger(__name__)
 def carry_out(
     jobs: Jobs,
     committer: Committer,
-    request_id: str | None,
+    request_id: str,
     mark: str,
-    run: Callable[[str], CommitResult],
+    run: Callable[[], CommitResult],
     *,
     must_not_fail: bool = False,
 ) -> CommitResult:
@@ -32,7 +31,7 @@ def carry_out(
     ``must_not_fail``: even on a full disk, as long as the agent's reserve lasts. Raises Conflict when the id
     was used for another request, ValidationFailed when it is not an id.
     """
-    reserve, request_id = committer.reserve, request_id or uuid.uuid4().hex
+    reserve = committer.reserve
     try:
         if must_not_fail:
             known = reserve.spend(lambda: jobs.begin(request_id, mark))
@@ -46,7 +45,7 @@ def carry_out(
     if known is not None:
         return known
     try:
-        result = run(request_id)
+        result = run()
     except Exception as error:
         if not isinstance(error, (MillraceError, Cancelled)):
             log.exception("commit %s failed unexpectedly", request_id)

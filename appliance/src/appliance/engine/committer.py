@@ -184,7 +184,7 @@ class Committer:
         Raises ValidationFailed, BackendUnavailable, StorageFull, Conflict, Cancelled or CommitFailed; then
         nothing is changed.
         """
-        request_id = turn.request_id
+        options, request_id = request.options, request.options.request_id
         if supersede:
             self.reserve.make_room()
         with self.view.moving:
@@ -193,19 +193,18 @@ class Committer:
             whole = self.running.revision == self.store.head
             if not plan and prepared.digest == self.running.prepared.digest and whole:
                 # A rollback to the running revision keeps it, unless it has to be confirmed again.
-                if supersede and not request.confirm_s:
+                if supersede and not options.confirm_s:
                     self.confirmation.confirm()
                 return CommitResult(request_id, "done", self.running.revision)
             if not supersede:
                 self.reserve.require_room(_room_for(prepared))
             reasons = (
                 ()
-                if request.confirm_s is not None
+                if options.confirm_s is not None
                 else self._own_path(request.caller, plan, self.running.prepared, prepared)
             )
-            request = replace(
-                request, confirm_s=(DEFAULT_CONFIRM_S if reasons else request.confirm_s) or None
-            )
+            options = options.confirmed_within((DEFAULT_CONFIRM_S if reasons else options.confirm_s) or None)
+            request = replace(request, options=options)
             transaction = Transaction(
                 self.live,
                 self.journal,
@@ -236,7 +235,6 @@ class Committer:
                 self.note_reopening(reopening, prepared.config)
                 self.recorder.record(
                     request,
-                    request_id,
                     self.running,
                     prepared,
                     transaction.applied,
@@ -246,7 +244,7 @@ class Committer:
                 )
 
             try:
-                transaction.run(self.running.revision, request_id, request, meanwhile, record)
+                transaction.run(self.running.revision, request, meanwhile, record)
             except CommitFailed as failed:
                 self.restore_due = self.restore_due or not failed.undone
                 cause = failed.__cause__
@@ -264,8 +262,8 @@ class Committer:
         self.disk.submit(self.store.note_head)
         self._after.submit(self._prune)
         steps = tuple(planned.to_json() for planned in transaction.applied)
-        log.info("revision %s committed by %s in %s steps", self.running.revision, request.author, len(steps))
-        ends_at_s = self.confirmation.expires_at_s if request.confirm_s else None
+        log.info("revision %s committed by %s in %s steps", self.running.revision, options.author, len(steps))
+        ends_at_s = self.confirmation.expires_at_s if options.confirm_s else None
         return CommitResult(
             request_id,
             "done",
@@ -274,9 +272,7 @@ class Committer:
             confirm_expires_at=None if ends_at_s is None else timestamp(ends_at_s),
             confirm_reason="; ".join(reasons),
             reopened=reopened,
-            watch_s=None if watch is None else watch.watch_s,
-            rolls_back=watch is not None and watch.rolls_back,
-        )
+        ).watched_by(watch)
 
     def reopen(self, due: Reopening) -> tuple[str, ...]:
         """Set up again what the document before kept closed, or that of a rollback it overtook."""

@@ -47,6 +47,7 @@ from appliance.errors import (
     RouterUnavailable,
     ValidationFailed,
 )
+from appliance.state.commit_options import CommitOptions
 from appliance.state.commits import CommitUnderWay
 from appliance.state.configuration import RecordedRevision, RunningConfig
 from appliance.state.health import PartHealth
@@ -317,12 +318,11 @@ class Engine:
         """
         mark = self._mark_of(request)
         run = partial(self._commit, replace(request, mark=mark))
-        return carry_out(self._jobs, self._committer, request.request_id, mark, run)
+        return carry_out(self._jobs, self._committer, request.options.request_id, mark, run)
 
     def result_of(self, request: CommitRequest) -> CommitResult | None:
         """What ``commit`` would return without beginning anything; None for a request not seen before."""
-        known_as = request.request_id
-        return self._jobs.seen(known_as, partial(self._mark_of, request)) if known_as else None
+        return self._jobs.seen(request.options.request_id, partial(self._mark_of, request))
 
     def _mark_of(self, request: CommitRequest) -> str:
         committer = self._committer
@@ -330,34 +330,22 @@ class Engine:
             return mark_of(request)
         return mark_of(request, committer.documents.texts(request.document, committer.running.prepared))
 
-    def rollback(
-        self,
-        revision: int,
-        author: str,
-        comment: str = "",
-        confirm_s: float | None = None,
-        request_id: str | None = None,
-        caller: Caller | None = None,
-        watch_s: float | None = None,
-    ) -> CommitResult:
+    def rollback(self, revision: int, options: CommitOptions) -> CommitResult:
         """Commit the document of an earlier revision; 0 is the empty one. Otherwise as ``commit``.
 
         While a revision awaits confirmation its timer stands until this one is recorded.
         """
+        wanted = options.with_comment(f"Roll back to revision {revision}")
+        mark = fingerprint("rollback", revision, options.author, options.comment, *options.timers)
 
-        text = comment or f"Roll back to revision {revision}"
-        mark = fingerprint("rollback", revision, author, comment, confirm_s, watch_s)
-
-        def run(request_id: str) -> CommitResult:
-            turn = self._committer.turn(request_id, "rollback", author, text)
+        def run() -> CommitResult:
+            turn = self._committer.turn(options.request_id, "rollback", options.author, wanted.comment)
             with self._committer.turns.taking(turn):
                 document = self._committer.store.document(revision)
-                request = CommitRequest(
-                    document, author, text, confirm_s=confirm_s, caller=caller, watch_s=watch_s, mark=mark
-                )
+                request = CommitRequest(document, wanted, mark=mark)
                 return self._committer.transact(request, turn, supersede=True)
 
-        return carry_out(self._jobs, self._committer, request_id, mark, run, must_not_fail=True)
+        return carry_out(self._jobs, self._committer, options.request_id, mark, run, must_not_fail=True)
 
     def confirm(self, author: str) -> int:
         """Keep the revision that awaits confirmation; returns its number. Raises Conflict when none does.
@@ -392,8 +380,9 @@ class Engine:
         log.info("%s cancelled the %s of %s", author, stopping.kind, stopping.author)
         return stopping
 
-    def _commit(self, request: CommitRequest, request_id: str) -> CommitResult:
-        turn = self._committer.turn(request_id, "commit", request.author, request.comment)
+    def _commit(self, request: CommitRequest) -> CommitResult:
+        options = request.options
+        turn = self._committer.turn(options.request_id, "commit", options.author, options.comment)
         with self._committer.turns.taking(turn):
             refuse_while_others_decide(self._committer, request.base_revision)
             return self._committer.transact(request, turn)

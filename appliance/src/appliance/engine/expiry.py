@@ -15,6 +15,7 @@ from appliance.engine.confirmation import Pending
 from appliance.engine.recording import Running
 from appliance.engine.records import CommitRequest
 from appliance.engine.reopening import Reopening
+from appliance.state.commit_options import CommitOptions
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +65,7 @@ def _go_back(committer: Committer, rollback_to: int, why: str, request_id: str) 
     comment = f"Roll back to revision {number}: {why}"
     try:
         committer.recorder.record(
-            CommitRequest({}, SELF, comment),
-            request_id,
+            CommitRequest({}, CommitOptions(author=SELF, comment=comment, request_id=request_id)),
             committer.running,
             prepared,
             (),

@@ -30,11 +30,10 @@ def mark_of(request: CommitRequest, texts: Texts | None = None) -> str:
     base: Any = request.base_revision if request.match is None else request.match
     return fingerprint(
         what,
-        request.author,
-        request.comment,
+        request.options.author,
+        request.options.comment,
         base if request.edit is None else None,
-        request.confirm_s,
-        request.watch_s,
+        *request.options.timers,
     )
 
 

@@ -19,6 +19,11 @@ class Caller:
 
     address: IPv4Address | IPv6Address
 
+    @classmethod
+    def at(cls, address: IPv4Address | IPv6Address | None) -> Caller | None:
+        """The one at this address; None is the console."""
+        return None if address is None else cls(address)
+
 
 OwnPath = Callable[[Caller, Sequence[Step], RouterConfig, RouterConfig], tuple[str, ...]]
 """Sentences that say how the steps between two documents touch the caller's path to the router; none when

@@ -80,7 +80,6 @@ class Recorder:
     def record(
         self,
         request: CommitRequest,
-        request_id: str,
         base: Running,
         prepared: Prepared,
         applied: Sequence[PlannedStep],
@@ -93,19 +92,19 @@ class Recorder:
         ``must_not_fail``: the agent's reserve may be spent, and plan and difference are left out if there is
         no room for them. ``service`` is the reading before the commit; None: it is not watched.
         """
-        head = self._store.head
+        head, options = self._store.head, request.options
         revision = Revision(
             revision=head + 1,
             digest=prepared.digest,
-            author=request.author,
-            comment=request.comment,
+            author=options.author,
+            comment=options.comment,
             time=timestamp(self._clock.unix_s()),
             impact="; ".join(impacts(applied)) or "none",
             steps_count=len(applied),
             result="done",
             base_revision=base.revision,
-            request_id=request_id,
-            confirm_s=request.confirm_s,
+            request_id=options.request_id,
+            confirm_s=options.confirm_s,
             details=self._put(base, prepared, applied, must_not_fail),
         )
 
@@ -118,8 +117,8 @@ class Recorder:
             try:
                 watch = self._watched.prepare(request, head + 1, confirmed, service, must_not_fail)
                 coming = None
-                if request.confirm_s is not None:
-                    coming = confirmation.prepare(head + 1, confirmed, request.confirm_s, confirm_reason)
+                if options.confirm_s is not None:
+                    coming = confirmation.prepare(head + 1, confirmed, options.confirm_s, confirm_reason)
                 if must_not_fail:
                     self._reserve.spend(append)
                 else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -12,8 +12,10 @@ from appliance.config.diff import Change
 from appliance.config.edit import Edit
 from appliance.engine.backend import SomeBackend, Step
 from appliance.engine.own_path import DEFAULT_CONFIRM_S, Caller
+from appliance.engine.watching import Watch
 from appliance.errors import Problem
 from appliance.impact.result import Result, summary
+from appliance.state.commit_options import CommitOptions
 
 State = Literal["done", "failed", "running"]
 Failure = Literal["validation", "conflict", "not_found", "unavailable", "storage", "step", "cancelled"]
@@ -94,24 +96,19 @@ class CommitRequest:
     """A document to commit over ``base_revision``, or over the running revision when that is None."""
 
     document: Mapping[str, Any]
-    author: str
-    comment: str = ""
+    options: CommitOptions
     base_revision: int | None = None
-    confirm_s: float | None = None
-    """Roll back after this many seconds unless confirmed; 0 never. None: after DEFAULT_CONFIRM_S when it
-    touches the caller's own path, else never."""
-    watch_s: float | None = None
-    """Watch sessions and traffic for this long, and roll back if they get worse; 0: do not watch. None: watch
-    for DEFAULT_WATCH_S, and only report."""
-    request_id: str | None = None
-    """Makes the request idempotent and its result findable."""
-    caller: Caller | None = None
     edit: Edit | None = None
     """The edit that made the document from the running one: it distinguishes the request in its place."""
     match: tuple[str, ...] | None = None
     """The digests that the caller named in place of a revision; then these distinguish the request."""
     mark: str = ""
     """The request's fingerprint, as recorded with its revision; see Engine.commit."""
+
+    @property
+    def caller(self) -> Caller | None:
+        """Who asks for it."""
+        return Caller.at(self.options.caller_address)
 
 
 @dataclass(frozen=True)
@@ -144,6 +141,12 @@ class CommitResult:
     """How long sessions and traffic are watched; None when they are not."""
     rolls_back: bool = False
     """It is rolled back automatically if sessions or traffic get worse."""
+
+    def watched_by(self, watch: Watch | None) -> CommitResult:
+        """The same with the watch that began."""
+        if watch is None:
+            return self
+        return replace(self, watch_s=watch.watch_s, rolls_back=watch.rolls_back)
 
     def to_json(self) -> dict[str, Any]:
         """The answer of ``POST /v1/commit``, and the job's file."""

@@ -63,7 +63,6 @@ class Transaction:
     def run(
         self,
         base_revision: int,
-        request_id: str,
         request: CommitRequest,
         meanwhile: Callable[[], None],
         record: Callable[[], None],
@@ -75,7 +74,7 @@ class Transaction:
         stays open. Raises StorageFull or RouterUnavailable when the journal cannot be written; then nothing
         is changed.
         """
-        opening = self.disk.submit(self._open_journal, base_revision, request_id, request)
+        opening = self.disk.submit(self._open_journal, base_revision, request)
         try:
             meanwhile()
         except BaseException:
@@ -116,9 +115,11 @@ class Transaction:
         made = len(self.applied)
         self.turn.apply(made + 1, len(self.plan), self.plan[made].step.summary)
 
-    def _open_journal(self, base_revision: int, request_id: str, request: CommitRequest) -> None:
+    def _open_journal(self, base_revision: int, request: CommitRequest) -> None:
+        options = request.options
+
         def write(steps: Plan = self.plan) -> None:
-            self.journal.open(base_revision, request_id, request.author, steps, request.mark)
+            self.journal.open(base_revision, options.request_id, options.author, steps, request.mark)
 
         if not self.must_not_fail:
             write()

@@ -14,7 +14,7 @@ from appliance.engine.reserve import Reserve
 from appliance.engine.store import RevisionStore
 from appliance.engine.watching import Observer, ServiceBefore, Watch, Watches
 from appliance.errors import MillraceError
-from appliance.state.watch import DEFAULT_WATCH_S, WatchReport
+from appliance.state.watch import WatchReport
 
 
 class Service(NamedTuple):
@@ -59,7 +59,7 @@ class WatchedCommits:
 
     def ahead(self, request: CommitRequest, before: RouterConfig) -> None:
         """Begin the readings for which ``reading`` would wait longest."""
-        if request.watch_s != 0 and self.observer is not None:
+        if request.options.watched and self.observer is not None:
             self.observer.ahead(before)
 
     def reading(
@@ -67,10 +67,10 @@ class WatchedCommits:
     ) -> ReadingService:
         """What the watch of a commit over revision ``running`` compares with. Foretelling the commit begins
         now."""
-        if request.watch_s == 0:
+        if not request.options.watched:
             return ReadingService()
         # If the running revision may itself be rolled back, compare with the revision before it.
-        known = None if request.watch_s else self.known(running, digest)
+        known = None if request.options.rolls_back else self.known(running, digest)
         if known is not None or self.observer is None:
             return ReadingService(known)
         return ReadingService(None, self.observer.look(before, after, request.caller), running)
@@ -97,7 +97,7 @@ class WatchedCommits:
         A watch that rolls back is not written ahead: its revision waits until it is on the disk.
         """
         self._ahead = None
-        if service is not None and not request.watch_s:
+        if service is not None and not request.options.rolls_back:
             watch = self._watch(request, revision, rollback_to, service)
             self._ahead = _Ahead(service, disk.submit(self.watches.write_ahead, watch))
 
@@ -110,9 +110,9 @@ class WatchedCommits:
         return self.watches.put(watch) if is_it else None
 
     def _watch(self, request: CommitRequest, revision: int, rollback_to: int, service: Service) -> Watch:
-        watch_s, rolls_back = request.watch_s or DEFAULT_WATCH_S, bool(request.watch_s)
+        lasts_s, rolls_back = request.options.watched_for_s, request.options.rolls_back
         began = timestamp(self._clock.unix_s())
-        return Watch(revision, service.revision, rollback_to, watch_s, rolls_back, began, service.before)
+        return Watch(revision, service.revision, rollback_to, lasts_s, rolls_back, began, service.before)
 
     def prepare(
         self,
@@ -148,19 +148,6 @@ class WatchedCommits:
         """For each comparison, when something counts as worse."""
         return {} if self.observer is None else self.observer.rules()
 
-    @staticmethod
-    def _unseen(watch: Watch) -> dict[str, Any]:
-        """Its report before the first look."""
-        return WatchReport(
-            revision=watch.revision,
-            state="watching",
-            rolls_back=watch.rolls_back,
-            watch_s=watch.watch_s,
-            began=watch.began,
-            compared_with=watch.compared_with,
-            rollback_to=watch.rollback_to,
-        ).model_dump(mode="json")
-
     def told(self) -> tuple[WatchReport, ...]:
         """What was seen recently, for alarms."""
         return () if self.observer is None else self.observer.told()
@@ -170,7 +157,7 @@ class WatchedCommits:
         watch = self.watches.current
         if watch is None or watch.over:
             return None
-        report = self.report(watch.revision) or self._unseen(watch)
+        report = self.report(watch.revision) or watch.report("watching").model_dump(mode="json")
         # The report is as old as the last look; somebody may have called the rollback off since.
         left_s = round(self.watches.left_s(watch), 1)
         return {**report, "rolls_back": watch.rolls_back, "note": watch.note, "left_s": left_s}

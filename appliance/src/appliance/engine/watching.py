@@ -22,7 +22,7 @@ from appliance.engine.known_fields import known_fields
 from appliance.engine.objects import make_own_folder
 from appliance.engine.own_path import Caller
 from appliance.engine.reserve import Reserve
-from appliance.state.watch import WatchReport
+from appliance.state.watch import WatchReport, WatchState
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +54,24 @@ class Watch:
     note: str = ""
     """Who called its rollback off."""
     over: bool = False
+
+    @property
+    def began_boot_s(self) -> float:
+        """When it began, by the clock of ``ends_boot_s``."""
+        return self.ends_boot_s - self.watch_s
+
+    def report(self, state: WatchState, **seen: Any) -> WatchReport:
+        """What was seen, in the report's fields; nothing before the first look."""
+        return WatchReport(
+            revision=self.revision,
+            state=state,
+            rolls_back=self.rolls_back,
+            watch_s=self.watch_s,
+            began=self.began,
+            compared_with=self.compared_with,
+            rollback_to=self.rollback_to,
+            **seen,
+        )
 
 
 class ServiceBefore(Protocol):

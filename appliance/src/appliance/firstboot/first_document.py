@@ -8,15 +8,13 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from appliance.client import AgentClient, CommitAnswer, ConfigAnswer, StatusAnswer
+from appliance.client import AgentClient, CommitAnswer, CommitOptions, ConfigAnswer, StatusAnswer
 from appliance.engine import durable
 from appliance.errors import AgentUnavailable, MillraceError
 from appliance.firstboot.layout import Layout
 
 log = logging.getLogger("appliance.firstboot")
 
-_AUTHOR = "first boot"
-_COMMENT = "From the hypervisor's seed."
 _WAIT_S = 300.0
 _POLL_S = 1.0
 
@@ -26,7 +24,11 @@ class Agent(Protocol):
 
     def status(self) -> StatusAnswer: ...
     def config(self) -> ConfigAnswer: ...
-    def commit(self, document: dict[str, Any], *, author: str, comment: str) -> CommitAnswer: ...
+    def commit(self, document: dict[str, Any], options: CommitOptions) -> CommitAnswer: ...
+
+
+def _options() -> CommitOptions:
+    return CommitOptions(author="first boot", comment="From the hypervisor's seed.")
 
 
 def merged(
@@ -76,13 +78,13 @@ def commit_first_document(
         durable.write_json(layout.first_document, pending)
     running = agent.config().document
     try:
-        answer = agent.commit(merged(document, running, system), author=_AUTHOR, comment=_COMMENT)
+        answer = agent.commit(merged(document, running, system), _options())
     except AgentUnavailable:
         raise
     except MillraceError as error:
         _report(layout, f"configuration of the seed: {error}")
         if document is not None and system and first:
-            agent.commit(merged(None, running, system), author=_AUTHOR, comment=_COMMENT)
+            agent.commit(merged(None, running, system), _options())
         pending["revision"] = agent.status().revision
         durable.write_json(layout.first_document, pending)
         return None

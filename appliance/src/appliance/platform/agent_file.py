@@ -10,7 +10,7 @@ from typing import Literal
 from appliance.agent.settings import AgentSettings, JournalSettings, MachineSettings, SystemdSettings
 from appliance.dataplane.machine import Machine
 from appliance.firstboot.layout import Layout
-from appliance.platform import bgp_index
+from appliance.platform import bgp_index, route_carrier
 from appliance.platform.paths import AGENT_STATE, SOCKET, SOCKET_GROUP, STARTUP_FILE
 
 
@@ -23,7 +23,6 @@ def settings(
     nic_inventory: Path,
     *,
     dpdk: bool,
-    feeder_socket: Path | None = None,
 ) -> AgentSettings:
     """The agent of this machine. Its NICs are in the host's own namespace.
 
@@ -40,7 +39,7 @@ def settings(
         vpp_api_socket=Path("/run/vpp/api.sock") if vpp else None,
         vpp_stats_socket=Path("/run/vpp/stats.sock") if vpp else None,
         vpp_startup_conf=STARTUP_FILE if vpp and machine is not None else None,
-        feeder_socket=feeder_socket if vpp else None,
+        feeder_socket=route_carrier.FEEDER_SOCKET if vpp else None,
         bgp_index_socket=bgp_index.SOCKET,
         machine=MachineSettings(**asdict(machine)) if machine is not None else None,
         dpdk=dpdk,

@@ -219,7 +219,6 @@ def _write_agent_file(built: Image, machine: Machine | None, reserved: frozenset
         uids,
         INVENTORY,
         dpdk=built.has_dpdk,
-        feeder_socket=route_carrier.FEEDER_SOCKET if built.dataplane == "vpp" else None,
     )
     durable.write(paths.AGENT_FILE, agent_file.render(agent).encode(), 0o644)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -61,6 +62,47 @@ class CommitsUnderWay(Answer):
     running: CommitUnderWay | None = Field(None, description="Null when none runs.")
     queued: tuple[CommitUnderWay, ...] = ()
     most_queued: int = Field(description="This many may wait; the next is refused.")
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One step of a commit, as the agent planned it."""
+
+    backend: str = ""
+    phase: str = ""
+    summary: str = ""
+    undo_summary: str = ""
+    impact: str = ""
+    path: str = ""
+
+
+class CommitOutcome(Answer):
+    """The outcome of a commit. ``running`` means: ask for it later, by its request id."""
+
+    request_id: str
+    state: Literal["done", "failed", "running"]
+    revision: int | None = None
+    steps: tuple[PlanStep, ...] = ()
+    error: dict[str, Any] | None = None
+    confirm_expires_at: str | None = None
+    confirm_reason: str = ""
+    """Why it has to be confirmed although nobody asked for that."""
+    reopened: tuple[str, ...] = ()
+    """The sessions that it set up again after the previous revision had kept them closed, a sentence each."""
+    watch_s: float | None = None
+    """How long sessions and traffic are watched; None without a watch."""
+    rolls_back: bool = False
+    """It is rolled back automatically when sessions or traffic get worse."""
+    progress: CommitUnderWay | None = None
+    """Its progress while it is ``running``."""
+
+    @property
+    def watch_words(self) -> str:
+        """The watch that began, in words; empty without one."""
+        if self.watch_s is None:
+            return ""
+        what = ", and it rolls back automatically if they get worse" if self.rolls_back else ""
+        return f"sessions and traffic are watched for {self.watch_s:.0f} seconds{what}"
 
 
 def joined(names: tuple[str, ...]) -> str:

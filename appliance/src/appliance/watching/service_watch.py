@@ -221,7 +221,7 @@ class ServiceWatch:
         )
         ends_boot_s = watch.ends_boot_s
         # The agent was away: a worsening must be seen for some seconds first.
-        if self._clock.boot_s() - (ends_boot_s - watch.watch_s) > _AGAIN_S:
+        if self._clock.boot_s() - watch.began_boot_s > _AGAIN_S:
             ends_boot_s = max(ends_boot_s, self._clock.boot_s() + _AGAIN_S)
         return _Active(watch, judgement, foretold, ends_boot_s)
 
@@ -288,15 +288,9 @@ class ServiceWatch:
     def _report_of(self, active: _Active, state: WatchState, note: str) -> WatchReport:
         watch, judgement, now_s = active.watch, active.judgement, self._clock.boot_s()
         standing, passed = judgement.standing(now_s), judgement.passed()
-        return WatchReport(
-            revision=watch.revision,
-            state=state,
-            rolls_back=watch.rolls_back,
-            watch_s=watch.watch_s,
+        return watch.report(
+            state,
             left_s=round(max(0.0, active.ends_boot_s - now_s), 1) if state == "watching" else 0.0,
-            began=watch.began,
-            compared_with=watch.compared_with,
-            rollback_to=watch.rollback_to,
             measured=judgement.measured(),
             not_compared=judgement.not_compared(),
             worsenings=tuple(standing[:MOST]),

@@ -12,6 +12,7 @@ from appliance.config.validate import check, require_valid
 from appliance.errors import Conflict, MillraceError, NotFound, Problem
 from appliance.state import Answer as StateAnswer
 from appliance.state import Part, Question
+from appliance.state.commit_options import CommitOptions
 
 A = TypeVar("A", bound=StateAnswer)
 Q = TypeVar("Q", bound=Question)
@@ -47,7 +48,7 @@ class FakeAgent:
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.documents = [{"schema_version": 1}, document]
-        self.commits: list[dict[str, Any]] = []
+        self.commits: list[CommitOptions] = []
         self.capabilities = Capabilities("linux")
         self.planned: PlanAnswer | MillraceError = PlanAnswer(own_path=[])
 
@@ -71,8 +72,10 @@ class FakeAgent:
             raise self.planned
         return self.planned
 
-    def commit(self, document: dict[str, Any], **options: Any) -> CommitAnswer:
-        if options["base_revision"] not in (None, len(self.documents) - 1):
+    def commit(
+        self, document: dict[str, Any], options: CommitOptions, *, base_revision: int, **_: Any
+    ) -> CommitAnswer:
+        if base_revision != len(self.documents) - 1:
             raise Conflict("another revision runs by now")
         config = parse_document(document)
         require_valid(config, self.capabilities)
@@ -80,7 +83,7 @@ class FakeAgent:
         self.documents.append(dump(config, "reveal"))
         return _done(len(self.documents) - 1)
 
-    def rollback(self, revision: int, **options: Any) -> CommitAnswer:
+    def rollback(self, revision: int, options: CommitOptions, **_: Any) -> CommitAnswer:
         self.documents.append(self.revision(revision)["document"])
         return _done(len(self.documents) - 1)
 

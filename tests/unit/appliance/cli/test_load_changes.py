@@ -12,6 +12,7 @@ from appliance.cli.errors import CommandError
 from appliance.cli.session import Session
 from appliance.client import AgentClient
 from appliance.errors import NotFound
+from appliance.state.commit_options import CommitOptions
 from tests.unit.appliance.cli.agent import FakeAgent
 from tests.unit.appliance.cli.test_session import DOCUMENT
 
@@ -19,15 +20,15 @@ from tests.unit.appliance.cli.test_session import DOCUMENT
 @pytest.fixture
 def agent() -> FakeAgent:
     """Revision 2 set lan0's MTU and a name and was rolled back by 3; revision 4 described lan0."""
-    agent = FakeAgent(DOCUMENT)
+    agent, options = FakeAgent(DOCUMENT), CommitOptions(author="omar")
     second: dict[str, Any] = deepcopy(DOCUMENT)
     second["interfaces"]["lan0"]["mtu"] = 9000
     second["system"] = {"hostname": "edge2"}
-    agent.commit(second, base_revision=1)
-    agent.rollback(1)
+    agent.commit(second, options, base_revision=1)
+    agent.rollback(1, options)
     fourth: dict[str, Any] = deepcopy(DOCUMENT)
     fourth["interfaces"]["lan0"]["description"] = "LAN"
-    agent.commit(fourth, base_revision=3)
+    agent.commit(fourth, options, base_revision=3)
     return agent
 
 

@@ -13,6 +13,7 @@ from appliance.cli.session import Leave, Session
 from appliance.client import AgentClient
 from appliance.client.answers import PlanAnswer
 from appliance.errors import NotFound, RouterUnavailable, ValidationFailed
+from appliance.state.commit_options import CommitOptions
 from tests.unit.appliance.cli.agent import FakeAgent
 
 DOCUMENT: dict[str, Any] = {
@@ -152,17 +153,10 @@ def test_compare_and_commit(session: Session, agent: FakeAgent) -> None:
         '+ interfaces loop0 {"type": "loopback"}',
     ]
     assert "revision 2" in session.line("commit confirmed 60 comment small packets")
-    assert agent.commits == [
-        {
-            "author": "nina",
-            "comment": "small packets",
-            "base_revision": 1,
-            "confirm_s": 60.0,
-            "watch_s": None,
-            "progress": None,
-            "caller_address": None,
-        }
-    ]
+    (options,) = agent.commits
+    assert options == CommitOptions(
+        author="nina", comment="small packets", confirm_s=60, request_id=options.request_id
+    )
     assert session.line("compare") == "no changes"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,9 @@ def test_check_warns_and_commit_tells_from_where(address: str | None) -> None:
     assert ("it changes lan0" in session.line("check")) == (address is not None)
     session.line("commit no-confirm comment why")
     options = agent.commits[-1]
-    assert (options["caller_address"], options["confirm_s"]) == (address, 0)
+    assert (options.caller_address, options.confirm_s) == (address and ip_address(address), 0)
     session.line("set system hostname r3; commit")
-    assert agent.commits[-1]["confirm_s"] is None
+    assert agent.commits[-1].confirm_s is None
 
 
 class _Foretelling(FakeAgent):

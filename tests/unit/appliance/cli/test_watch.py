@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
-from appliance.cli.commit_options import ROLLBACK_OPTIONS, CommitOptions, commit_options
+from appliance.cli.commit_options import ROLLBACK_OPTIONS, commit_options
 from appliance.cli.errors import CommandError
 from appliance.cli.watch import show_watch, watch_lines
 from appliance.client.answers import Answer
+from appliance.errors import Problem, ValidationFailed
+from appliance.state.commit_options import CommitOptions
 from appliance.state.watch import WatchReport, Worsening
 
+WHO = {"author": "nina"}
 WORSE = Worsening(
     rule="links",
     object="wan0",
@@ -74,14 +77,30 @@ def test_service_that_came_back_after_the_watch_is_said() -> None:
 @pytest.mark.parametrize(
     ("words", "options"),
     [
-        ("", CommitOptions()),
-        ("watch 60", CommitOptions(watch_s=60)),
-        ("--watch 60 confirmed 120", CommitOptions(confirm_s=120, watch_s=60)),
-        ("no-watch comment --watch 60", CommitOptions(watch_s=0, comment="--watch 60")),
+        ("", {}),
+        ("watch 60", {"watch_s": 60}),
+        ("--watch 60 confirmed 120", {"confirm_s": 120, "watch_s": 60}),
+        ("no-watch comment --watch 60", {"watch_s": 0, "comment": "--watch 60"}),
+        ("no-confirm", {"confirm_s": 0}),
     ],
 )
-def test_options_of_a_commit(words: str, options: CommitOptions) -> None:
-    assert commit_options(words.split(), "usage") == options
+def test_options_of_a_commit(words: str, options: dict[str, Any]) -> None:
+    found = commit_options(words.split(), "usage", WHO)
+    assert found == CommitOptions(author="nina", request_id=found.request_id, **options)
+
+
+@pytest.mark.parametrize(
+    ("words", "pointer", "told"),
+    [
+        ("watch 4", "/watch_s", "is 0 for no watch, or at least 5 seconds"),
+        ("confirmed 86401", "/confirm_s", "must be at most 86400"),
+        ("comment \x07", "/comment", "must be one line without control characters"),
+    ],
+)
+def test_options_out_of_range_are_refused_by_name(words: str, pointer: str, told: str) -> None:
+    with pytest.raises(ValidationFailed) as refused:
+        commit_options(words.split(" "), "usage", WHO)
+    assert refused.value.problems == (Problem(pointer, told),)
 
 
 @pytest.mark.parametrize(
@@ -93,15 +112,15 @@ def test_options_of_a_commit(words: str, options: CommitOptions) -> None:
 )
 def test_options_that_contradict_each_other_are_refused(words: str, told: str) -> None:
     with pytest.raises(CommandError, match=f"^{told}$"):
-        commit_options(words.split(), "usage")
+        commit_options(words.split(), "usage", WHO)
 
 
 @pytest.mark.parametrize("words", ["watch", "watch soon", "watched 3", "confirmed"])
 def test_options_that_are_none(words: str) -> None:
     with pytest.raises(CommandError):
-        commit_options(words.split(), "usage")
+        commit_options(words.split(), "usage", WHO)
 
 
 def test_a_rollback_takes_no_comment() -> None:
     with pytest.raises(CommandError):
-        commit_options(["comment", "x"], "usage", ROLLBACK_OPTIONS)
+        commit_options(["comment", "x"], "usage", WHO, ROLLBACK_OPTIONS)

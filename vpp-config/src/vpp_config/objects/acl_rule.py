@@ -101,27 +101,23 @@ class AclRule:
     def from_wire(
         cls,
         action: Action,
-        source: IPv4Network | IPv6Network,
-        destination: IPv4Network | IPv6Network,
+        networks: tuple[IPv4Network | IPv6Network, IPv4Network | IPv6Network],
         protocol: int,
-        first: PortRange,
-        second: PortRange,
+        ranges: tuple[PortRange, PortRange],
         tcp_flags: int,
         tcp_mask: int,
     ) -> AclRule:
         """The rule that VPP holds. Fields that VPP keeps but does not use for the protocol are dropped."""
         # A list of someone else may hold an empty range, which VPP accepts and never matches.
-        first, second = (first[0], max(first)), (second[0], max(second))
+        first, second = ((one[0], max(one)) for one in ranges)
         if protocol in _ICMP:
-            return cls(
-                action, source, destination, protocol, icmp_type=_codes(first), icmp_code=_codes(second)
-            )
+            return cls(action, *networks, protocol, icmp_type=_codes(first), icmp_code=_codes(second))
         if protocol not in _PORTS:
-            return cls(action, source, destination, protocol)
+            return cls(action, *networks, protocol)
         if protocol != TCP:
             tcp_flags = tcp_mask = 0
         flags = tcp_flags & tcp_mask
-        return cls(action, source, destination, protocol, first, second, tcp_flags=flags, tcp_mask=tcp_mask)
+        return cls(action, *networks, protocol, first, second, tcp_flags=flags, tcp_mask=tcp_mask)
 
 
 def _codes(pair: PortRange) -> CodeRange | None:

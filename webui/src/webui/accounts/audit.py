@@ -25,59 +25,65 @@ def record(
     detail: str = "",
 ) -> AuditEntry:
     """Append one entry. `changes` come from `diff_documents`, which masks secrets."""
-    return _append(actor.name, actor.address, actor.via, action, target, changes, result, detail)
+    who = {"username": actor.name, "address": actor.address, "via": actor.via}
+    return _append(AuditEntry(**who, action=action, target=target, result=result, detail=detail), changes)
 
 
 def record_login(username: str, address: str, action: str, result: Result, detail: str = "") -> AuditEntry:
     """Append a login or logout; an attempted name may be any text, and is cut."""
-    return _append(username, address, "page", action, "", (), result, detail)
+    entry = AuditEntry(
+        username=username, address=address, via="page", action=action, result=result, detail=detail
+    )
+    return _append(entry)
 
 
 def record_command_line(author: str, action: str, target: str, result: Result, detail: str) -> AuditEntry:
     """Append an action from the router's command line."""
-    return _append(author, "local", "cli", action, target, (), result, detail)
+    entry = AuditEntry(
+        username=author,
+        address="local",
+        via="cli",
+        action=action,
+        target=target,
+        result=result,
+        detail=detail,
+    )
+    return _append(entry)
 
 
 def record_own(action: str, target: str, detail: str) -> AuditEntry:
     """Append an automatic action of the web half."""
-    return _append("millrace", "local", "local", action, target, (), "done", detail)
-
-
-def _append(
-    username: str,
-    address: str,
-    via: str,
-    action: str,
-    target: str,
-    changes: Iterable[Change],
-    result: Result,
-    detail: str,
-) -> AuditEntry:
-    found = list(changes)
-    listed = bounded(found)
-    if len(found) > MAX_CHANGES:
-        detail = f"{len(found)} changes, the first {MAX_CHANGES} listed. {detail}".strip()
     entry = AuditEntry(
-        username=_text(username, 64),
-        address=_text(address, 64),
-        via=via,
+        username="millrace",
+        address="local",
+        via="local",
         action=action,
-        target=_text(target, 256),
-        changes=listed,
-        result=result,
-        detail=_text(detail, 1000),
+        target=target,
+        result="done",
+        detail=detail,
     )
+    return _append(entry)
+
+
+def _append(entry: AuditEntry, changes: Iterable[Change] = ()) -> AuditEntry:
+    """Store the entry, its texts cut to what the database can hold."""
+    found = list(changes)
+    entry.changes = listed = bounded(found)
+    if len(found) > MAX_CHANGES:
+        entry.detail = f"{len(found)} changes, the first {MAX_CHANGES} listed. {entry.detail}".strip()
+    entry.username, entry.address = _text(entry.username, 64), _text(entry.address, 64)
+    entry.target, entry.detail = _text(entry.target, 256), _text(entry.detail, 1000)
     entry.save()
     _log.info(
-        action,
+        entry.action,
         extra={
             "fields": {
                 "user": entry.username,
                 "address": entry.address,
-                "via": via,
+                "via": entry.via,
                 "target": entry.target,
                 "paths": [change["path"] for change in listed[:20]],
-                "result": result,
+                "result": entry.result,
                 "detail": entry.detail,
             }
         },

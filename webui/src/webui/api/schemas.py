@@ -10,21 +10,7 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from appliance.client import Result
-from appliance.state.commits import CommitUnderWay
 from webui.changes.closing import expires_at
-
-CONFIRM_S = (
-    "Undo the commit after this many seconds unless confirmed; 0 keeps it. If left out, it is kept, unless "
-    "it touches the way by which you reach the router: then it is undone after 120 seconds, and "
-    "`confirm_reason` says why."
-)
-
-
-WATCH_S = (
-    "Watch sessions and traffic for this many seconds, at least 5, and roll the commit back automatically "
-    "if they get worse; 0 does not watch. If left out, they are watched for 30 seconds, and nothing is "
-    "rolled back. What happened is in `watch` of the revision."
-)
 
 
 class Strict(Schema):
@@ -87,29 +73,6 @@ class PreviewOut(Schema):
     )
     problems: list[ProblemEntry]
     conflicts: list[ConflictEntry]
-
-
-class CommitOut(Schema):
-    """What became of a commit."""
-
-    request_id: str
-    state: Literal["done", "failed", "running"]
-    revision: int | None
-    steps: list[Step]
-    error: dict[str, Any] | None
-    confirm_expires_at: str | None = Field(description="The commit is undone then, unless confirmed.")
-    confirm_reason: str = Field(description="Why, when nobody asked for it; else empty.")
-    reopened: list[str] = Field(
-        default_factory=list,
-        description="What it set up again that the revision before had kept closed, a sentence each.",
-    )
-    watch_s: float | None = Field(None, description="How long sessions and traffic are watched.")
-    rolls_back: bool = Field(
-        False, description="It is rolled back automatically if sessions or traffic get worse."
-    )
-    progress: CommitUnderWay | None = Field(
-        None, description="How far it is while it is `running`: its place in the queue, or its step."
-    )
 
 
 class ChangeSetOut(Schema):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,16 +11,16 @@ from appliance.client.answers import CommitAnswer
 from appliance.client.failures import raise_failed
 from appliance.config.diff import Change
 from appliance.config.edit import Edit
+from appliance.config.problem_text import told_by_field
 from appliance.errors import MillraceError, NotFound, Problem, Stale, ValidationFailed
-from appliance.state.commits import CommitsUnderWay, CommitUnderWay
-from appliance.state.watch import LONGEST_WATCH_S, SHORTEST_WATCH_S
+from appliance.state.commit_options import CommitOptions
+from appliance.state.commits import CommitOutcome, CommitsUnderWay, CommitUnderWay
 from webui import router_state
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.changes import history
-from webui.changes.results import CommitOutcome, steps_of
 
 PATIENT = 6
 """Most requests that may wait a minute for their commits; others release their lane's threads after a
@@ -29,8 +28,17 @@ moment.
 """
 _IMPATIENT_S = 4.0
 _patient = threading.BoundedSemaphore(PATIENT)
-MAX_CONFIRM_S = 24 * 3600
-MAX_WATCH_S = int(LONGEST_WATCH_S)
+
+
+def options_of(actor: Actor, **chosen: Any) -> CommitOptions:
+    """The options of this user's request, with what he chose. Raises ValidationFailed."""
+    comment = chosen.get("comment", "")
+    if len(comment) > 500 or not comment.isprintable():
+        message = "must be one line of at most 500 printable characters"
+        raise ValidationFailed([Problem("/comment", message)])
+    who = {"author": actor.name, "caller_address": actor.router_address}
+    with told_by_field():
+        return CommitOptions.model_validate({**who, **chosen})
 
 
 def commit_document(
@@ -38,50 +46,30 @@ def commit_document(
     document: dict[str, Any],
     changes: Sequence[Change],
     base: int | str,
-    comment: str = "",
-    confirm_s: int | None = None,
-    request_id: str | None = None,
-    watch_s: int | None = None,
-    wait_s: float | None = None,
+    options: CommitOptions,
 ) -> CommitOutcome:
     """Commit a sealed document that makes these changes to the running one, which is `base`: a revision or a
     digest.
 
-    After ``wait_s`` the outcome is ``running``; the default is a minute, or a moment where many wait already.
-    Raises Stale when a document of another digest runs, which is not in the audit log; Conflict when another
-    revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable, which are.
+    After its ``wait_s`` the outcome is ``running``; the default is a minute, or a moment where many wait
+    already. Raises Stale when a document of another digest runs, which is not in the audit log; Conflict when
+    another revision runs by now, ValidationFailed, CommitFailed, AgentUnavailable, which are.
     """
     actor.require(Role.ENGINEER)
-    _check(comment, confirm_s, watch_s)
     target = _target(changes)
-    with _audited(actor, "config.commit", target, changes), _waiting(wait_s) as patience_s:
+    with _audited(actor, "config.commit", target, changes), _waiting(options) as asked:
         answer = agent().commit(
             document,
+            asked,
             base_revision=base if isinstance(base, int) else None,
             match=[base] if isinstance(base, str) else None,
-            comment=comment,
-            author=actor.name,
-            confirm_s=confirm_s,
-            watch_s=watch_s,
-            request_id=request_id or str(uuid.uuid4()),
-            caller_address=actor.router_address,
-            wait_s=patience_s,
         )
-    outcome = _outcome(answer)
-    audit.record(actor, "config.commit", target, changes, detail=f"{_became(outcome)}. {comment}".strip())
-    history.mirror_made(answer.recorded)
-    return outcome
+    _note(actor, "config.commit", target, answer, options, changes)
+    return answer.outcome
 
 
 def commit_edit(
-    actor: Actor,
-    edit: Edit,
-    match: Sequence[str] | None,
-    comment: str = "",
-    confirm_s: int | None = None,
-    request_id: str | None = None,
-    watch_s: int | None = None,
-    wait_s: float | None = None,
+    actor: Actor, edit: Edit, match: Sequence[str] | None, options: CommitOptions
 ) -> CommitOutcome:
     """Edit the running document, or require that its digest is in `match`; the agent edits and commits the
     result.
@@ -90,20 +78,9 @@ def commit_edit(
     in the audit log; otherwise as `commit_document`.
     """
     actor.require(Role.ENGINEER)
-    _check(comment, confirm_s, watch_s)
-    with _waiting(wait_s) as patience_s:
+    with _waiting(options) as asked:
         try:
-            answer = agent().commit_edit(
-                edit,
-                match=match,
-                comment=comment,
-                author=actor.name,
-                confirm_s=confirm_s,
-                watch_s=watch_s,
-                request_id=request_id or str(uuid.uuid4()),
-                caller_address=actor.router_address,
-                wait_s=patience_s,
-            )
+            answer = agent().commit_edit(edit, asked, match=match)
         except (Stale, NotFound, ValidationFailed):
             raise
         except MillraceError as error:
@@ -113,45 +90,39 @@ def commit_edit(
             router_state.forget()
     target = _target(answer.diff) if answer.diff else edit.pointer
     with _audited(actor, "config.commit", target, answer.diff):
-        outcome = _outcome(raise_failed(answer.result))
-    audit.record(actor, "config.commit", target, answer.diff, detail=f"{_became(outcome)}. {comment}".strip())
-    history.mirror_made(answer.result.recorded)
-    return outcome
+        raise_failed(answer.result)
+    _note(actor, "config.commit", target, answer.result, options, answer.diff)
+    return answer.result.outcome
+
+
+def rollback(actor: Actor, revision: int, options: CommitOptions) -> CommitOutcome:
+    """Make the document of an earlier revision the next one. Raises NotFound and what a commit raises."""
+    actor.require(Role.ENGINEER)
+    target = f"revision {revision}"
+    with _audited(actor, "config.rollback", target), _waiting(options) as asked:
+        answer = agent().rollback(revision, asked)
+    _note(actor, "config.rollback", target, answer, options)
+    return answer.outcome
 
 
 def _target(changes: Sequence[Change]) -> str:
     return changes[0].path if len(changes) == 1 else ""
 
 
-def rollback(
+def _note(
     actor: Actor,
-    revision: int,
-    comment: str = "",
-    confirm_s: int | None = None,
-    request_id: str | None = None,
-    watch_s: int | None = None,
-    wait_s: float | None = None,
-) -> CommitOutcome:
-    """Make the document of an earlier revision the next one. Raises NotFound and what a commit raises."""
-    actor.require(Role.ENGINEER)
-    _check(comment, confirm_s, watch_s)
-    with _audited(actor, "config.rollback", f"revision {revision}"), _waiting(wait_s) as patience_s:
-        answer = agent().rollback(
-            revision,
-            comment=comment,
-            author=actor.name,
-            confirm_s=confirm_s,
-            watch_s=watch_s,
-            request_id=request_id or str(uuid.uuid4()),
-            caller_address=actor.router_address,
-            wait_s=patience_s,
-        )
-    outcome = _outcome(answer)
-    audit.record(
-        actor, "config.rollback", f"revision {revision}", detail=f"{_became(outcome)}. {comment}".strip()
-    )
+    action: str,
+    target: str,
+    answer: CommitAnswer,
+    options: CommitOptions,
+    changes: Sequence[Change] = (),
+) -> None:
+    """Record what became of it, and its revision."""
+    became = f"revision {answer.revision}"
+    if answer.state == "running":
+        became = f"goes on as commit {answer.request_id}"
+    audit.record(actor, action, target, changes, detail=f"{became}. {options.comment}".strip())
     history.mirror_made(answer.recorded)
-    return outcome
 
 
 @contextmanager
@@ -169,17 +140,17 @@ def _audited(actor: Actor, action: str, target: str = "", changes: Sequence[Chan
 
 
 @contextmanager
-def _waiting(wait_s: float | None) -> Iterator[float | None]:
-    """How long this request may wait for its commit; None means as long as a request may take."""
-    if wait_s is not None:
-        yield wait_s
+def _waiting(options: CommitOptions) -> Iterator[CommitOptions]:
+    """The options with the time this request may wait for its commit, unless they name one."""
+    if options.wait_s is not None:
+        yield options
     elif _patient.acquire(blocking=False):
         try:
-            yield None
+            yield options
         finally:
             _patient.release()
     else:
-        yield _IMPATIENT_S
+        yield options.waiting(_IMPATIENT_S)
 
 
 def under_way() -> CommitsUnderWay:
@@ -221,39 +192,4 @@ def keep(actor: Actor) -> dict[str, Any]:
 
 def outcome(request_id: str) -> CommitOutcome:
     """The outcome of a commit; its ``error`` says why it failed. Raises NotFound."""
-    return _outcome(agent().commit_result(request_id))
-
-
-def _became(outcome: CommitOutcome) -> str:
-    if outcome.state == "running":
-        return f"goes on as commit {outcome.request_id}"
-    return f"revision {outcome.revision}"
-
-
-def _outcome(answer: CommitAnswer) -> CommitOutcome:
-    return CommitOutcome(
-        request_id=str(answer["request_id"]),
-        state=answer["state"],
-        revision=answer.get("revision"),
-        steps=steps_of(answer.get("steps")),
-        error=answer.get("error"),
-        confirm_expires_at=answer.get("confirm_expires_at"),
-        confirm_reason=str(answer.get("confirm_reason", "")),
-        reopened=tuple(answer.get("reopened") or ()),
-        watch_s=answer.get("watch_s"),
-        rolls_back=bool(answer.get("rolls_back", False)),
-        progress=answer.progress,
-    )
-
-
-def _check(comment: str, confirm_s: int | None, watch_s: int | None) -> None:
-    problems = []
-    if len(comment) > 500 or not comment.isprintable():
-        problems.append(Problem("/comment", "must be one line of at most 500 printable characters"))
-    if confirm_s is not None and not 0 <= confirm_s <= MAX_CONFIRM_S:
-        problems.append(Problem("/confirm_s", f"must be 1 to {MAX_CONFIRM_S} seconds, or 0 for no timer"))
-    if watch_s and not SHORTEST_WATCH_S <= watch_s <= MAX_WATCH_S:
-        limits = f"{SHORTEST_WATCH_S:.0f} to {MAX_WATCH_S}"
-        problems.append(Problem("/watch_s", f"must be {limits} seconds, or 0 for no watch"))
-    if problems:
-        raise ValidationFailed(problems)
+    return agent().commit_result(request_id).outcome

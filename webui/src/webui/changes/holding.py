@@ -8,13 +8,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from appliance.errors import AgentUnavailable, Conflict, NotFound
+from appliance.state.commits import CommitOutcome
 from webui.accounts.models import User
 from webui.changes.closing import close
 from webui.changes.commits import outcome
 from webui.changes.history import revision_made_by
 from webui.changes.models import ChangeSet
 from webui.changes.models.change_set import ChangeState
-from webui.changes.results import CommitOutcome
 
 _ON_ITS_WAY = timedelta(seconds=90)
 """After this long, a commit that the agent does not know is not on its way: a request may take 60 seconds."""

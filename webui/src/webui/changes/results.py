@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from appliance.client import Result
 from appliance.config.diff import Change
 from appliance.config.merge import MergeConflict
 from appliance.errors import Problem
-from appliance.state.commits import CommitUnderWay
-
-
-@dataclass(frozen=True)
-class PlanStep:
-    """One step of a commit, as the agent planned it."""
-
-    backend: str
-    phase: str
-    summary: str
-    undo_summary: str
-    impact: str
-    path: str
+from appliance.state.commits import PlanStep
 
 
 @dataclass(frozen=True)
@@ -44,28 +32,6 @@ class Preview:
     """The time for that, unless the commit says otherwise; None when no confirmation is needed."""
     problems: tuple[Problem, ...] = ()
     conflicts: tuple[MergeConflict, ...] = ()
-
-
-@dataclass(frozen=True)
-class CommitOutcome:
-    """The outcome of a commit. ``running`` means: ask ``outcome(request_id)`` later."""
-
-    request_id: str
-    state: Literal["done", "failed", "running"]
-    revision: int | None = None
-    steps: tuple[PlanStep, ...] = ()
-    error: dict[str, Any] | None = None
-    confirm_expires_at: str | None = None
-    confirm_reason: str = ""
-    """Why it has to be confirmed although nobody asked for that."""
-    reopened: tuple[str, ...] = ()
-    """The sessions that it set up again after the previous revision had kept them closed, a sentence each."""
-    watch_s: float | None = None
-    """How long sessions and traffic are watched; None without a watch."""
-    rolls_back: bool = False
-    """It is rolled back automatically when sessions or traffic get worse."""
-    progress: CommitUnderWay | None = None
-    """Its progress while it is ``running``."""
 
 
 @dataclass(frozen=True)

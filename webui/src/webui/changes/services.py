@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -23,6 +22,8 @@ from appliance.errors import (
     Stale,
     ValidationFailed,
 )
+from appliance.state.commit_options import CommitOptions
+from appliance.state.commits import CommitOutcome
 from webui.accounts import audit
 from webui.accounts.actor import Actor
 from webui.accounts.models import User
@@ -36,7 +37,7 @@ from webui.changes.history import compare, history, revision
 from webui.changes.holding import hold, lock, note_end, refresh, unanswered
 from webui.changes.models import ChangeSet
 from webui.changes.models.change_set import ChangeState
-from webui.changes.results import CommitOutcome, Preview, steps_of
+from webui.changes.results import Preview, steps_of
 from webui.changes.running import RunningDocument
 from webui.errors import Forbidden, MergeConflicts
 
@@ -232,15 +233,7 @@ def _preview(plan: PlanAnswer) -> Preview:
     )
 
 
-def commit(
-    actor: Actor,
-    change: ChangeSet,
-    comment: str = "",
-    confirm_s: int | None = None,
-    request_id: str | None = None,
-    watch_s: int | None = None,
-    wait_s: float | None = None,
-) -> CommitOutcome:
+def commit(actor: Actor, change: ChangeSet, options: CommitOptions) -> CommitOutcome:
     """Merge the candidate onto the running document and commit the result.
 
     Raises MergeConflicts, ValidationFailed, Conflict, CommitFailed, AgentUnavailable; the change set is then
@@ -248,14 +241,11 @@ def commit(
     revision.
     """
     _mine(actor, change)
-    request_id = request_id or str(uuid.uuid4())
-    if change.commit_request != request_id:
+    if change.commit_request != options.request_id:
         _open(change)
-    hold(change, request_id)
+    hold(change, options.request_id)
     try:
-        result, changes = _committed(
-            actor, change, (comment or change.title, confirm_s, request_id, watch_s, wait_s)
-        )
+        result, changes = _committed(actor, change, options.with_comment(change.title))
     except AgentUnavailable as error:
         # It may have been committed: if that is unknown now, the next reader finds out.
         result, changes = unanswered(change, error), None
@@ -268,7 +258,7 @@ def commit(
 
 
 def _committed(
-    actor: Actor, change: ChangeSet, options: tuple[str, int | None, str, int | None, float | None]
+    actor: Actor, change: ChangeSet, options: CommitOptions
 ) -> tuple[CommitOutcome, list[Change] | None]:
     """The outcome, and the changes from the base where they are known."""
     changes: list[Change] | None = None
@@ -277,7 +267,7 @@ def _committed(
         # Usually its base still runs, and there is nothing to merge.
         with suppress(Stale):
             changes = diff(change)
-            result = commit_document(actor, change.document, changes, change.base_digest, *options)
+            result = commit_document(actor, change.document, changes, change.base_digest, options)
     if result is None:
         changes, now = None, what_runs.now()
         merged = _merged(change, now)
@@ -285,7 +275,7 @@ def _committed(
             raise MergeConflicts(merged.conflicts)
         wanted = documents.read(merged.document, now.sealed)
         difference = diff_documents(now.sealed, wanted)
-        result = commit_document(actor, wanted, difference, now.revision, *options)
+        result = commit_document(actor, wanted, difference, now.revision, options)
     return result, changes
 
 

@@ -10,9 +10,14 @@ from django.http import HttpRequest
 from pydantic import ValidationError
 
 from appliance.errors import MillraceError
+from appliance.state.commit_options import CommitOptions
 from appliance.state.watch import DEFAULT_WATCH_S, STATES, WatchReport
 from webui import router_state
+from webui.accounts.actor import actor_of
 from webui.agent import agent
+from webui.changes import commits
+from webui.ui.commits import PAGE_WAIT_S
+from webui.ui.one_line import one_line
 from webui.ui.whole_number import whole
 
 WATCH_CHOICES = (
@@ -43,9 +48,19 @@ def choice(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def asked(request: HttpRequest) -> int | None:
-    """``watch_s`` of a posted form: None for a commit that is watched without a rollback."""
-    return whole(request.POST.get("watch_s", "")) if request.POST.get("watch") else None
+def options_of(request: HttpRequest) -> CommitOptions:
+    """The options of a posted form: without ``watch`` the commit is watched without a rollback.
+
+    Raises ValidationFailed.
+    """
+    asked = request.POST
+    return commits.options_of(
+        actor_of(request),
+        comment=one_line(asked.get("comment", "")),
+        confirm_s=whole(asked.get("confirm_s", "")),
+        watch_s=whole(asked.get("watch_s", "")) if asked.get("watch") else None,
+        wait_s=PAGE_WAIT_S,
+    )
 
 
 def _rules() -> tuple[tuple[str, str], ...]:
@@ -67,6 +82,7 @@ def report_of(revision: Mapping[str, Any]) -> dict[str, Any]:
         return {"report": None}
     return {
         "report": report,
+        "report_s": report.watch_s,
         "report_words": STATES[report.state],
         "report_tag": _TAGS.get(report.state, "tag-warn"),
         "report_cut_short": report.state in _CUT_SHORT,

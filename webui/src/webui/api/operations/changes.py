@@ -11,22 +11,18 @@ from pydantic import Field
 
 from webui.accounts.roles import Role
 from webui.api.auth import actor, needs
+from webui.api.commits import CommitChoice, CommitOut, commit_answer
 from webui.api.find import Number, change_set
 from webui.api.idempotency import once
-from webui.api.operations.config import commit_answer, wait_s
 from webui.api.paging import Limit, Offset, Paged, page_of
 from webui.api.schemas import (
-    CONFIRM_S,
-    WATCH_S,
     ChangeSetOut,
-    CommitOut,
     ConflictEntry,
     Difference,
     PreviewOut,
     Strict,
 )
 from webui.changes import services as changes
-from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S
 from webui.changes.models import ChangeSet
 
 router = Router(tags=["changes"])
@@ -38,12 +34,10 @@ class NewChange(Strict):
     title: str = Field("", max_length=120, description="What it is about; the comment of its commit.")
 
 
-class CommitIn(Strict):
+class CommitIn(CommitChoice, Strict):
     """How a change set is committed."""
 
     comment: str = Field("", max_length=500, description="Kept with the revision; the title when empty.")
-    confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
-    watch_s: int | None = Field(None, ge=0, le=MAX_WATCH_S, description=WATCH_S)
 
 
 class ChangeDetail(ChangeSetOut):
@@ -135,11 +129,7 @@ def commit_change(request: HttpRequest, number: Number, body: CommitIn) -> HttpR
     return once(
         request,
         who,
-        lambda request_id: commit_answer(
-            changes.commit(
-                who, change, body.comment, body.confirm_s, request_id, body.watch_s, wait_s(request)
-            )
-        ),
+        lambda request_id: commit_answer(changes.commit(who, change, body.options(request, request_id))),
     )
 
 

@@ -19,13 +19,13 @@ from appliance.errors import Conflict, Stale
 from webui.accounts.roles import Role
 from webui.api.auth import actor, needs
 from webui.api.bodies import media_type, read_json
+from webui.api.commits import CommitChoice, commit_answer
 from webui.api.find import change_set
 from webui.api.idempotency import Answer, once
-from webui.api.schemas import CONFIRM_S, WATCH_S, ChangeSetOut, CommitOut, PreviewOut
+from webui.api.schemas import ChangeSetOut, PreviewOut
 from webui.changes import documents, running
 from webui.changes import services as changes
-from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S, commit_edit
-from webui.changes.results import CommitOutcome
+from webui.changes.commits import commit_edit
 from webui.errors import RequestProblem
 
 router = Router(tags=["config"])
@@ -33,8 +33,6 @@ router = Router(tags=["config"])
 MERGE_PATCH = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
 _DIGEST_LENGTH = 64
-_ASYNC_WAIT_S = 0.2
-"""So that what is refused at once is told at once."""
 
 Pointer = Annotated[
     str,
@@ -54,14 +52,11 @@ class ChangeQuery(Schema):
     )
 
 
-class WriteQuery(Schema):
+class WriteQuery(CommitChoice):
     """How a write is made."""
 
     change: int | None = Field(None, ge=1, le=2**31 - 1, description="Collect the edit in this change set.")
     dry_run: bool = Field(False, description="Change nothing; answer with the plan and its impact.")
-    confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
-    watch_s: int | None = Field(None, ge=0, le=MAX_WATCH_S, description=WATCH_S)
-    comment: str = Field("", max_length=500, description="Kept with the revision.")
 
 
 @router.get("/config", auth=needs(Role.VIEWER), operation_id="get_config")
@@ -141,9 +136,9 @@ def _patch(request: HttpRequest, pointer: str, query: WriteQuery) -> HttpRespons
 
 
 def _write(request: HttpRequest, query: WriteQuery, edit: Edit) -> HttpResponse:
-    timers = query.confirm_s is not None or query.watch_s is not None
-    if query.change is not None and (timers or query.comment):
-        raise RequestProblem(400, "confirm_s, watch_s and comment belong to the commit of the change set.")
+    if query.change is not None and query.is_made:
+        named = ", ".join(CommitChoice.model_fields)
+        raise RequestProblem(400, f"{named} belong to the commit of the change set.")
     documents.require_pointer(edit.pointer)
     documents.check_depth(edit.value)
     if query.dry_run:
@@ -177,32 +172,8 @@ def _collect(request: HttpRequest, number: int, edit: Edit) -> Answer:
 
 def _commit(request: HttpRequest, query: WriteQuery, edit: Edit, request_id: str) -> Answer:
     with _refusing_stale():
-        outcome = commit_edit(
-            actor(request),
-            edit,
-            _tags(request),
-            query.comment,
-            query.confirm_s,
-            request_id,
-            query.watch_s,
-            wait_s=wait_s(request),
-        )
-    return commit_answer(outcome)
-
-
-def wait_s(request: HttpRequest) -> float | None:
-    """How long the commit is waited for: hardly at all with ``Prefer: respond-async`` (RFC 7240)."""
-    preferences = request.headers.get("Prefer", "").split(",")
-    return _ASYNC_WAIT_S if "respond-async" in (one.strip().lower() for one in preferences) else None
-
-
-def commit_answer(outcome: CommitOutcome) -> Answer:
-    """200 for a commit that is done; 202 with the address to ask at for one that still runs."""
-    body = CommitOut.model_validate(asdict(outcome)).model_dump(mode="json")
-    location = f"/api/v1/commits/{outcome.request_id}"
-    if outcome.state == "running":
-        return Answer(202, body, {"Location": location})
-    return Answer(200, body, {"Content-Location": location})
+        options = query.options(request, request_id)
+        return commit_answer(commit_edit(actor(request), edit, _tags(request), options))
 
 
 def _match(request: HttpRequest, digest: str) -> None:

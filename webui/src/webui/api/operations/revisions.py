@@ -15,15 +15,12 @@ from appliance.state.watch import WatchReport
 from webui.accounts.roles import Role
 from webui.agent import agent
 from webui.api.auth import actor, needs
+from webui.api.commits import CommitChoice, CommitOut, commit_answer
 from webui.api.find import Number, change_set
 from webui.api.idempotency import Answer, once
-from webui.api.operations.config import commit_answer, wait_s
 from webui.api.paging import PLAIN_TEXT, Limit, Offset, Paged, page, page_of_list
 from webui.api.schemas import (
-    CONFIRM_S,
-    WATCH_S,
     ChangeSetOut,
-    CommitOut,
     ConflictEntry,
     Difference,
     RevisionOut,
@@ -32,7 +29,6 @@ from webui.api.schemas import (
 from webui.changes import services as changes
 from webui.changes.chosen import WORDS
 from webui.changes.chosen import compare as compare_documents
-from webui.changes.commits import MAX_CONFIRM_S, MAX_WATCH_S
 from webui.changes.taking_up import take_up_revision
 
 router = Router(tags=["revisions"])
@@ -59,13 +55,10 @@ class RevisionDetail(BaseModel):
     )
 
 
-class RollbackIn(Strict):
+class RollbackIn(CommitChoice, Strict):
     """Which revision to go back to, and how."""
 
     revision: int = Field(ge=0, le=2**31 - 1)
-    comment: str = Field("", max_length=500)
-    confirm_s: int | None = Field(None, ge=0, le=MAX_CONFIRM_S, description=CONFIRM_S)
-    watch_s: int | None = Field(None, ge=0, le=MAX_WATCH_S, description=WATCH_S)
 
 
 Document = Annotated[
@@ -133,9 +126,7 @@ def rollback(request: HttpRequest, body: RollbackIn) -> HttpResponse:
         request,
         who,
         lambda request_id: commit_answer(
-            changes.rollback(
-                who, body.revision, body.comment, body.confirm_s, request_id, body.watch_s, wait_s(request)
-            )
+            changes.rollback(who, body.revision, body.options(request, request_id))
         ),
     )
 
@@ -228,7 +219,7 @@ def cancel_commit(request: HttpRequest, request_id: str) -> Any:
 @router.get("/commits/{request_id}", auth=needs(Role.VIEWER), response=CommitOut, operation_id="get_commit")
 def get_commit(request: HttpRequest, request_id: str) -> Any:  # noqa: ARG001 - ninja's signature
     """What became of a commit, by the id in its answer; while it is under way, how far it is."""
-    return asdict(changes.outcome(_known_form(request_id)))
+    return changes.outcome(_known_form(request_id)).model_dump()
 
 
 def _known_form(request_id: str) -> str:

@@ -200,14 +200,7 @@ def commit(request: HttpRequest) -> HttpResponse:
     if whole(request.POST.get("version", "")) not in (None, change.version):
         return _page(request, {**kept, "failure": _OTHERS}, status=409)
     try:
-        outcome = services.commit(
-            actor,
-            change,
-            comment=comment,
-            confirm_s=confirm_s,
-            watch_s=watches.asked(request),
-            wait_s=commits.PAGE_WAIT_S,
-        )
+        outcome = services.commit(actor, change, watches.options_of(request))
     except MergeConflicts as error:
         return _page(request, {**kept, "conflicts": error.conflicts}, status=409)
     except ValidationFailed as error:

@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from appliance.errors import MillraceError, NotFound
+from appliance.state.commits import CommitOutcome
 from webui import router_state
 from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.changes import services
-from webui.changes.results import CommitOutcome
 from webui.ui import commits
 from webui.ui.page import tell
 from webui.ui.signed_in import user_of

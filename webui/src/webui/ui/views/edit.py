@@ -58,7 +58,7 @@ def _edit(request: HttpRequest, pointer: str) -> HttpResponse:
             form.base = opened
             if _save(request, form, pointer):
                 return redirect(_back(request, home_of(pointer)))
-            return _page(request, form, candidate, rejected=True, exists=base is not None)
+            return _page(request, form, candidate, exists=base is not None)
         if base is None and not _may_be_made(pointer):
             raise Http404(f"There is no {inside(pointer)}.")
         return _page(request, ObjectForm.showing(pointer, base), candidate, exists=base is not None)
@@ -98,7 +98,7 @@ def _add(request: HttpRequest, mapping: str) -> HttpResponse:
         form.key.errors.append(f"{place_of(gone).title} was removed in the meantime")
     if form.valid and _save(request, form, form.pointer):
         return redirect(_back(request, home_of(form.pointer)))
-    return _page(request, form, candidate, rejected=True, offered=offered, kind=kind, mapping=mapping)
+    return _page(request, form, candidate, offered=offered, kind=kind, mapping=mapping)
 
 
 @require_POST
@@ -199,13 +199,12 @@ def _page(
     form: ObjectForm,
     candidate: Candidate,
     *,
-    rejected: bool = False,
     exists: bool = False,
     offered: list[str] | None = None,
     kind: str | None = None,
     mapping: str = "",
 ) -> HttpResponse:
-    new = form.key is not None
+    new, rejected = form.key is not None, request.method == "POST"
     offer(form, candidate.document)
     pointer = mapping + join("NAME") if new and not form.key_text else form.pointer
     place = place_of(pointer)

@@ -18,11 +18,10 @@ from webui.agent import agent
 from webui.changes import services
 from webui.changes.rollbacks import preview_rollback
 from webui.changes.taking_up import take_up_revision
-from webui.ui import commits, rolled_back, watches
+from webui.ui import rolled_back, watches
 from webui.ui.api_call import call, reads
 from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
-from webui.ui.one_line import one_line
 from webui.ui.page import show, tell
 from webui.ui.pager import last_offset, pager
 from webui.ui.plan_page import frr_page, steps_page
@@ -174,14 +173,7 @@ def rollback(request: HttpRequest) -> HttpResponse:
         tell(request, text, "warning")
         return redirect("ui:rollback_preview", number=number)
     try:
-        outcome = services.rollback(
-            actor_of(request),
-            number,
-            comment=one_line(request.POST.get("comment", "")),
-            confirm_s=whole(request.POST.get("confirm_s", "")),
-            watch_s=watches.asked(request),
-            wait_s=commits.PAGE_WAIT_S,
-        )
+        outcome = services.rollback(actor_of(request), number, watches.options_of(request))
     except CommitCancelled as error:
         tell(request, f"The rollback was {error}.", "error")
         return redirect("ui:revision", number=number)
