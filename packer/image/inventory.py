@@ -1,24 +1,33 @@
-"""The content of the image: Debian packages and Python distributions, as a list and as a CycloneDX SBOM."""
+"""The content of the image as a list and as a CycloneDX SBOM: Debian packages, the boot loader, Python
+distributions with what is compiled into them, the pages' scripts and styles, and Millrace's own programs.
+"""
 
 import hashlib
 import json
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from packer.image.command import run_in
+from lab import rust_program
+from packer.image import bench_generator, rust_programs
+from packer.image.command import run, run_in
 from packer.image.file_system import NAMESPACE
 from packer.image.python_code import PYTHON_VERSION, VENV
 
 _FIELDS = "${Package}\\t${Version}\\t${Architecture}\\t${source:Package}\\t${Maintainer}\\n"
+BOOT_LOADER = ("grub-efi-amd64-bin", "grub-pc-bin")
+"""Packages of the tools chroot from which GRUB's images on the disk are made."""
+OWN = frozenset({"appliance", "frr-config", "vpp-config", "webui"})
+"""Python distributions of this repository. On PyPI these names belong to others."""
 
 
 @dataclass(frozen=True, order=True)
 class Component:
-    """One package: `kind` is `deb` or `pypi`."""
+    """One part: `kind` is `deb`, `pypi`, `npm`, `own` (of this repository), `file`, or as a wheel has it."""
 
     kind: str
     name: str
@@ -27,10 +36,22 @@ class Component:
     source: str = ""
     supplier: str = ""
     license: str = ""
+    within: str = ""
+    """The part that contains it."""
+    url: str = ""
+    """Its package URL where another SBOM gives it."""
 
     @property
     def package_url(self) -> str:
         """Its package URL (purl)."""
+        if self.url:
+            return self.url
+        if self.kind == "npm":
+            return f"pkg:npm/{quote(self.name)}@{self.version}"
+        if self.kind in ("own", "file"):
+            return (
+                f"pkg:generic/{'millrace' if self.kind == 'own' else self.within}/{self.name}@{self.version}"
+            )
         if self.kind == "deb":
             namespace = "debian/" if "Debian" in self.supplier or "debian" in self.supplier else ""
             place = f"pkg:deb/{namespace}{quote(self.name)}@{quote(self.version, safe='.-~+')}"
@@ -40,8 +61,8 @@ class Component:
     def as_cyclonedx(self) -> dict[str, Any]:
         """Its entry in a CycloneDX document."""
         entry: dict[str, Any] = {
-            "type": "library",
-            "bom-ref": self.package_url,
+            "type": "file" if self.kind == "file" else "library",
+            "bom-ref": self.package_url + (f"#{self.within}" if self.within else ""),
             "name": self.name,
             "version": self.version,
             "purl": self.package_url,
@@ -50,8 +71,10 @@ class Component:
             entry["supplier"] = {"name": self.supplier}
         if self.license:
             entry["licenses"] = [{"license": {"name": self.license}}]
-        if self.source and self.source != self.name:
-            entry["properties"] = [{"name": "debian:source", "value": self.source}]
+        said = [("debian:source", self.source if self.source != self.name else "")]
+        said.append(("millrace:within", self.within))
+        if properties := [{"name": name, "value": value} for name, value in said if value]:
+            entry["properties"] = properties
         return entry
 
 
@@ -62,22 +85,74 @@ def debian_components(listing: str) -> list[Component]:
 
 
 def python_components(site_packages: Path) -> list[Component]:
-    """The distributions installed in `site_packages`."""
+    """The distributions installed in `site_packages`, and what they brought of others."""
     found = []
     for metadata in sorted(site_packages.glob("*.dist-info/METADATA")):
         fields = HeaderParser().parsestr(metadata.read_text(errors="replace"))
         terms = (fields["License-Expression"] or fields["License"] or "").strip().splitlines()
-        found.append(
-            Component("pypi", fields["Name"], fields["Version"], license=terms[0][:120] if terms else "")
-        )
+        name, version = fields["Name"], fields["Version"]
+        kind = "own" if name in OWN else "pypi"
+        found.append(Component(kind, name, version, license=terms[0][:120] if terms else ""))
+        found += _within_wheel(metadata.parent, name, version)
     return found
 
 
-def components(root: Path) -> list[Component]:
-    """Everything installed in the tree `root`, sorted."""
-    listing = run_in(root, ["dpkg-query", "-W", "-f", _FIELDS])
+def _within_wheel(about: Path, name: str, version: str) -> Iterator[Component]:
+    """Libraries compiled into it, by its own SBOMs (PEP 770), and shared libraries next to it."""
+    seen = set()
+    for sbom in sorted(about.glob("sboms/*.json")):
+        for entry in json.loads(sbom.read_bytes()).get("components", ()):
+            url = entry.get("purl", "").partition("?")[0]
+            kind = url.removeprefix("pkg:").partition("/")[0]
+            if url and url not in seen and kind != "pypi":
+                seen.add(url)
+                yield Component(kind, entry["name"], entry.get("version", ""), within=name, url=url)
+    for library in sorted((about.parent / f"{name.replace('-', '_')}.libs").glob("*")):
+        yield Component("file", library.name, version, within=name)
+
+
+def web_components(lock: Path) -> list[Component]:
+    """The packages of which the pages' scripts, styles and icons are, from package-lock.json."""
+    packages = json.loads(lock.read_bytes())["packages"]
+    return [
+        Component(
+            "npm", path.rpartition("node_modules/")[2], about["version"], license=about.get("license", "")
+        )
+        for path, about in packages.items()
+        if path
+    ]
+
+
+def own_programs(root: Path, version: str, compiler: str) -> list[Component]:
+    """The compiled programs in the tree `root`, and the Rust library in them, which is that of the compiler.
+
+    `compiler` is what `rustc --version` prints.
+    """
+    rust = [name for name in rust_program.PROGRAMS if (root / rust_programs.FOLDER / name).exists()]
+    found = [Component("own", name, version) for name in rust]
+    if (root / bench_generator.PROGRAM).exists():
+        found.append(Component("own", bench_generator.PROGRAM.name, version))
+    if rust:
+        release = compiler.split()[1]
+        found.append(Component("rust", "rust-std", release, url=f"pkg:generic/rust-std@{release}"))
+    return found
+
+
+def components(root: Path, tools: Path, repository: Path, version: str) -> list[Component]:
+    """Everything installed in the tree `root`, and the boot loader made with the chroot `tools`; sorted."""
+    query = ["dpkg-query", "-W", "-f", _FIELDS]
     packages = root / VENV.lstrip("/") / f"lib/python{PYTHON_VERSION}/site-packages"
-    return sorted(debian_components(listing) + python_components(packages))
+    rustc = rust_program.compiler()
+    compiler = run([rustc, "--version"]) if rustc is not None else ""
+    return sorted(
+        [
+            *debian_components(run_in(root, query)),
+            *debian_components(run_in(tools, [*query, *BOOT_LOADER])),
+            *python_components(packages),
+            *web_components(repository / "package-lock.json"),
+            *own_programs(root, version, compiler),
+        ]
+    )
 
 
 def package_list(parts: list[Component]) -> str:

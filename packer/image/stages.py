@@ -147,7 +147,7 @@ def system(settings: BuildSettings) -> None:
     collect_static_files(root)
     compile_code(root, settings.source_date_epoch_s)
     make_initramfs(root, settings.source_date_epoch_s)
-    parts = inventory.components(root)
+    parts = inventory.components(root, settings.tools, REPOSITORY, settings.version)
     (settings.dist / f"{settings.name}.packages.txt").write_text(inventory.package_list(parts))
     when = dt.datetime.fromtimestamp(settings.source_date_epoch_s, dt.UTC)
     (settings.dist / f"{settings.name}.cdx.json").write_text(

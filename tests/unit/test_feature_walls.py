@@ -28,7 +28,6 @@ MACHINERY = (
 )
 NAMES_ITS_FEATURES: dict[str, str] = {
     "config/document.py": "it is the list of the document's sections",
-    "dataplane/vpp/view.py": "reads hits of access lists, which are not a part of the state yet",
     "dataplane/vpp/sizing.py": "sizes VPP by the data plane's own settings",
 }
 """Machinery that imports a feature, and why. Nothing is added here for a new feature."""

@@ -128,6 +128,8 @@ def test_every_kind_of_rule_reads_back_as_itself(router: Router) -> None:
         ["nft", "insert", "rule", "inet", "millrace", "acl-edge", "accept"],
         ["nft", "insert", "rule", "inet", "millrace", "in-left0", "accept"],
         ["nft", "flush", "chain", "inet", "millrace", "ingress"],
+        ["nft", "flush", "chain", "inet", "millrace", "fragments"],
+        ["nft", "insert", "rule", "inet", "millrace", "fragments", "return"],
         ["nft", "flush", "map", "inet", "millrace", "in-by-interface"],
     ],
     ids=" ".join,

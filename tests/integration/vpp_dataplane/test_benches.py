@@ -143,6 +143,15 @@ def test_one_that_is_cancelled_or_whose_generator_is_killed_leaves_nothing(
     _is_as_before(router)
 
 
+def _sent_to_others(router: Router) -> int:
+    """Packets that came to the hosts beside VPP by its NICs."""
+    counts = [
+        run(host, "cat", f"/sys/class/net/peer{number}/statistics/rx_packets")
+        for number, host in enumerate((router.left, router.right))
+    ]
+    return sum(int(one.stdout) for one in counts)
+
+
 def _all_of_vpp(router: Router) -> dict[str, Any]:
     """Whatever a bench could leave."""
 
@@ -173,7 +182,7 @@ def test_each_scenario_counts_packets_and_leaves_vpp_as_it_was(
     document = _filtered() if scenario == "acl" else DOCUMENT
     router.commit(document)
     router.wait_until_neighbors_are_known()
-    before = _all_of_vpp(router)
+    before, sent = _all_of_vpp(router), _sent_to_others(router)
     lent: list[int] = []
 
     def lend(routes: int) -> AbstractContextManager[None]:
@@ -198,6 +207,8 @@ def test_each_scenario_counts_packets_and_leaves_vpp_as_it_was(
     assert f"{size:,}" in result.title
     assert 0 < result.least_pps <= result.mrr_pps <= result.most_pps <= result.offered_pps
     assert node in {one.node for one in result.clocks}
+    # Neighbors are asked whether they are still there; a bench has tens of thousands of packets a second.
+    assert _sent_to_others(router) - sent < 100
     assert _all_of_vpp(router) == before
     assert _remains(router) == 0
     assert router.steps(document) == []

@@ -87,7 +87,6 @@ REFLECT = {"rules": {"10": {"action": "permit_reflect"}, "20": {"action": "deny"
             },
             "/dhcp_relays",
         ),
-        (Capabilities("vpp"), {"acls": {"neighbour-discovery": {}}}, "/acls/neighbour-discovery"),
     ],
 )
 def test_what_it_cannot_do_is_refused(

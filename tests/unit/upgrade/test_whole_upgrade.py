@@ -461,14 +461,23 @@ def test_what_did_not_work_before_need_not_work_now(router: Appliance) -> None:
     assert _outcome(router)[0] == "kept"
 
 
-def test_the_slot_of_another_disk_is_not_written(router: Appliance) -> None:
+@pytest.mark.parametrize(
+    "disks",
+    [
+        {"mr-root-a": "sda", "mr-root-b": "sdb"},
+        {"mr-root-a": "sda", "mr-root-b": "sda", "mr-esp": "sdb"},
+    ],
+)
+def test_nothing_of_another_disk_is_written(router: Appliance, disks: dict[str, str]) -> None:
     """An old disk of this router, attached to save something from it, has the same partition names."""
-    for disk, slot in (("sda", "a"), ("sdb", "b")):
-        partition = router.paths.root / "sys/devices" / disk / f"mr-root-{slot}"
+    for name, disk in disks.items():
+        partition = router.paths.root / "sys/devices" / disk / name
         partition.mkdir(parents=True)
-        link = router.paths.root / "sys/class/block" / partition.name
+        link = router.paths.root / "sys/class/block" / name
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(partition)
+    with (router.paths.root / "proc/mounts").open("a") as mounts:
+        mounts.write("systemd-1 /efi autofs rw 0 0\n/dev/mr-esp /efi vfat rw 0 0\n")
     router.upload(file_system())
     with pytest.raises(UpgradeRefused, match="second disk"):
         _install(router)

@@ -154,13 +154,16 @@ def _write(bundle: Bundle, partition: Path, reporter: Reporter) -> None:
 
 
 def _check_disk(paths: Paths, running: Path, partition: Path) -> None:
-    """Raises UpgradeRefused unless both are of the disk that runs: another one may have the same names."""
+    """Raises UpgradeRefused unless both, and /efi, are of the disk that runs: another one may have the same
+    names.
+    """
     try:
         mounts = (paths.root / "proc/mounts").read_text()
     except OSError as error:
         raise UpgradeRefused(f"what is mounted cannot be read: {error}") from None
-    root = next((line.split()[0] for line in mounts.splitlines() if line.split()[1:2] == ["/"]), "")
-    disks = {_disk(paths, place) for place in (Path(root), running.resolve(), partition.resolve())} - {None}
+    fields = (line.split() for line in mounts.splitlines())
+    mounted = [Path(device) for device, place, *_ in fields if place in ("/", "/efi")]
+    disks = {_disk(paths, place) for place in (*mounted, running.resolve(), partition.resolve())} - {None}
     if len(disks) > 1:
         raise UpgradeRefused("a second disk has the same partition names: detach it, then upgrade")
 

@@ -44,7 +44,8 @@ class Acl(VppObject):
     rules: tuple[AclRule, ...]
 
     def __post_init__(self) -> None:
-        check_name(self.name)
+        # One that begins with a dot is of no document: a program's own, before or behind the others.
+        check_name(self.name.removeprefix("."))
 
     @property
     def key(self) -> str:

@@ -4,9 +4,10 @@ Layout of table ``inet millrace``::
 
     map in-by-interface, out-by-interface   interface name → goto in-<name> / out-<name>
     chain ingress (prerouting), egress (postrouting)   one lookup in the map
-    chain in-<interface>, out-<interface>   what always passes, sessions, jump acl-<list>…, drop
+    chain in-<interface>, out-<interface>   what always passes, sessions, fragments, jump acl-<list>…, drop
     chain acl-<list>                        one rule for each rule, its sequence as comment
     chain reflect                           marks the connection for the interface it crosses
+    chain fragments                         drops those that hide from rules what the receiver will see
 
 Semantics are those of VPP's ACL plugin, so that a document means the same on both data planes: lists are
 evaluated in order, the first match decides, a packet that matches nothing is dropped, received multicast is
@@ -15,6 +16,8 @@ not filtered, and packets to and from the router itself are. Neighbour discovery
 
 from __future__ import annotations
 
+import hashlib
+import json
 from ipaddress import ip_network
 from typing import Any
 
@@ -27,6 +30,9 @@ _NFPROTO = {"ipv4": 2, "ipv6": 10}
 _PAYLOAD = {"ipv4": "ip", "ipv6": "ip6"}
 _PORTS = {6: "tcp", 17: "udp"}
 _ICMP = {1: "icmp", 58: "icmpv6"}
+_TCP, _UDP = 6, 17
+_WITH_FIELDS = [1, _TCP, _UDP, 58]
+"""Protocols of which rules name ports, flags, types or codes."""
 ND_TYPES = [133, 134, 135, 136, 137]
 """ICMPv6 types of neighbour discovery (RFC 4861)."""
 PRIORITY = {"prerouting": -140, "postrouting": 110}
@@ -47,6 +53,9 @@ def skeleton() -> list[Json]:
         add(within("map", name="in-by-interface", type="ifname", map="verdict")),
         add(within("map", name="out-by-interface", type="ifname", map="verdict")),
         add(within("chain", name="reflect")),
+        add(within("chain", name="fragments")),
+        {"flush": within("chain", name="fragments")},
+        *(add(one) for one in fragment_rules()),
         add(_base_chain("ingress", "prerouting")),
         add(_base_chain("egress", "postrouting")),
         {"flush": within("chain", name="ingress")},
@@ -54,6 +63,45 @@ def skeleton() -> list[Json]:
         add(within("rule", chain="ingress", expr=[_by_interface("iifname", "in-by-interface")])),
         add(within("rule", chain="egress", expr=[_by_interface("oifname", "out-by-interface")])),
     ]
+
+
+def fragment_rules() -> list[Json]:
+    """Rules of chain ``fragments``, which every packet passes before the lists of an interface.
+
+    A rule that names a port does not match a first fragment that is too short to hold it, nor an IPv6 one in
+    which further headers come before it: whatever a list denies by a port or by flags would come through in
+    such pieces, for they become whole at the receiver (RFC 1858, RFC 3128, RFC 7112). Later fragments need
+    nothing, for without the first they are nothing; but one of TCP at offset 8 would replace the flags.
+    """
+    offset = {"&": [payload("ip", "frag-off"), 0x1FFF]}
+    protocol, of_ipv6 = meta("l4proto"), {"exthdr": {"name": "frag", "field": "frag-off"}}
+    leave: Json = {"return": None}
+    found: list[list[Json]] = [
+        [match({"&": [payload("ip", "frag-off"), 0x3FFF]}, 0), leave],
+        [match({"exthdr": {"name": "frag"}}, False), leave],
+        [match(offset, 1), match(protocol, _TCP), {"counter": None}, {"drop": None}],
+        [match(offset, 0, "!="), leave],
+        [match(of_ipv6, 0, "!="), leave],
+        # A comparison that always holds asks whether the field is there.
+        [match(payload("tcp", "flags"), 0, ">="), leave],
+        [
+            match(protocol, {"set": [one for one in _WITH_FIELDS if one != _TCP]}),
+            match({"payload": {"base": "th", "offset": 0, "len": 32}}, 0, ">="),
+            leave,
+        ],
+        # Of a protocol that is not known, since its header is not there, neither is true.
+        [match(protocol, {"set": _WITH_FIELDS}, "!="), leave],
+        [{"counter": None}, {"drop": None}],
+    ]
+    return [
+        within("rule", chain="fragments", comment=_digest(expression), expr=expression)
+        for expression in found
+    ]
+
+
+def _digest(expression: list[Json]) -> str:
+    """By which a rule is known, whichever way a version of nftables shows it."""
+    return hashlib.sha256(json.dumps(expression).encode()).hexdigest()[:16]
 
 
 def _base_chain(name: str, hook: str) -> Json:
@@ -114,6 +162,7 @@ def binding_rules(chain: str, lists: tuple[str, ...], inbound: bool, bit: int | 
     if bit is not None:
         marked = match({"&": [{"ct": {"key": "mark"}}, bit]}, 0, "!=")
         expressions.append([marked, {"accept": None}])
+    expressions.append([{"jump": {"target": "fragments"}}])
     expressions += [[{"jump": {"target": list_chain(name)}}] for name in lists]
     expressions.append([{"counter": None}, {"drop": None}])
     return [within("rule", chain=chain, expr=expression) for expression in expressions]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from appliance.dataplane.base import RuleCounters
 from appliance.dataplane.linux.filter_rule import FilterRule, Foreign, ReadBinding
-from appliance.dataplane.linux.ruleset import PRIORITY, binding_rules, reflect_rules
+from appliance.dataplane.linux.ruleset import PRIORITY, binding_rules, fragment_rules, reflect_rules
 from appliance.dataplane.nftables.expressions import Json
 
 _FAMILY = {2: "ipv4", 10: "ipv6"}
@@ -77,9 +77,20 @@ def read(listing: Json) -> Ruleset:
         and [_vmap(rule) for rule in chains["egress"]] == [("oifname", "@out-by-interface")]
         and {"in-by-interface", "out-by-interface"} <= maps.keys()
         and "reflect" in chains
+        and _comments(chains.get("fragments", [])) == [rule["rule"]["comment"] for rule in fragment_rules()]
     )
     bindings, drops = _bindings(chains, maps, bits, whole)
-    return Ruleset(True, whole, lists, bindings, bits, drops)
+    return Ruleset(True, whole, lists, bindings, bits, drops + _counted(chains.get("fragments", [])))
+
+
+def _comments(rules: list[Json]) -> list[str]:
+    return [rule.get("comment", "") for rule in rules]
+
+
+def _counted(rules: list[Json]) -> int:
+    """Packets that the rules' counters have."""
+    expressions = (expression for rule in rules for expression in rule["expr"])
+    return sum(int(one["counter"]["packets"]) for one in expressions if "counter" in one)
 
 
 def _vmap(rule: Json) -> tuple[Any, Any] | None:
@@ -208,7 +219,7 @@ def _bindings(
             names = tuple(
                 entry["expr"][0]["jump"]["target"].removeprefix("acl-")
                 for entry in rules
-                if "jump" in entry["expr"][0]
+                if entry["expr"][0].get("jump", {}).get("target", "").startswith("acl-")
             )
             marked = any("ct" in json.dumps(entry["expr"]) for entry in rules)
             bit = bits.get(interface) if marked else None

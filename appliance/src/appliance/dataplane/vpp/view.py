@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from appliance.dataplane.base import Counters, InterfaceCounters, RuleCounters, Traffic, WorkerLoad
 from appliance.dataplane.route_answer import Entry, NextHop, RouteAnswer
-from appliance.features.acl.model import ALWAYS_PASSED
 from appliance.features.registry import merged
 from appliance.state.acls import AclBindingState, AclRuleState, AclState
 from appliance.state.control_plane import PuntPolicer as PolicerState
@@ -227,7 +226,7 @@ def _hits(
     hits = {}
     for name, rules in counted.items():
         known = sequences.get(name)
-        if name != ALWAYS_PASSED and known is not None and len(known) == len(rules):
+        if known is not None and len(known) == len(rules):
             hits[name] = {
                 sequence: RuleCounters(rule.packets, rule.bytes)
                 for sequence, rule in zip(known, rules, strict=True)

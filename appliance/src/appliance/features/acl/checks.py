@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from appliance.config.context import Context
 from appliance.config.pointer import escape
 from appliance.errors import Problem
-from appliance.features.acl.model import ALWAYS_PASSED
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -18,8 +17,6 @@ def check(context: Context) -> Iterator[Problem]:
         yield Problem(
             "/acls", f"there are {rules} rules; the {can.driver} data plane takes {can.max_acl_rules} at most"
         )
-    if ALWAYS_PASSED in config.acls:
-        yield Problem(f"/acls/{ALWAYS_PASSED}", f"the name {ALWAYS_PASSED} is reserved")
     bound = {name: {*interface.acl_in, *interface.acl_out} for name, interface in config.interfaces.items()}
     reflecting_lists = {
         name

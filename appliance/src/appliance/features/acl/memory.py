@@ -15,18 +15,22 @@ from appliance.config.vpp_heap import HeapUse
 _TABLES_BYTES = 76_000_000
 RULE_BYTES = 180
 BOUND_RULE_BYTES = 190
+_BUILT_IN_RULES = 5
+"""At most, before those of the document, and one for each address (``built_in.py``)."""
 
 
 def heap_uses(config: RouterConfig, workers: int) -> Iterator[HeapUse]:  # noqa: ARG001 - the same for any number
     """Rules in their lists, and again for each binding."""
     rules = {name: len(acl.rules) for name, acl in config.acls.items()}
     bindings = [
-        sum(rules.get(name, 0) for name in bound)
+        (sum(rules.get(name, 0) for name in bound), _BUILT_IN_RULES + len(interface.addresses))
         for interface in config.interfaces.values()
         for bound in (interface.acl_in, interface.acl_out)
         if bound
     ]
-    size_bytes = sum(rules.values()) * RULE_BYTES + sum(bindings) * BOUND_RULE_BYTES
+    built_in = sum(first for _, first in bindings)
+    listed, bound_rules = sum(rules.values()) + built_in, sum(own for own, _ in bindings) + built_in
+    size_bytes = listed * RULE_BYTES + bound_rules * BOUND_RULE_BYTES
     if bindings:
         size_bytes += _TABLES_BYTES
     if size_bytes:

@@ -9,9 +9,6 @@ from pydantic import Field, model_validator
 from appliance.config.ip_protocols import PortRange, Protocol
 from frr_config.types import Description, Model, Prefix, Sequence
 
-ALWAYS_PASSED = "neighbour-discovery"
-"""Name of the access list that the VPP data plane puts before all others; no document can use it."""
-
 TcpFlag = Literal["fin", "syn", "rst", "psh", "ack", "urg"]
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from ipaddress import ip_network
 
 import vpp_config as vpp
 from appliance.config.context import network
-from appliance.config.document import RouterConfig
 from appliance.config.pointer import join
 from appliance.dataplane.wanted import Wanted
-from appliance.features.acl.model import ALWAYS_PASSED, Acl, AclRule
+from appliance.features.acl.built_in import before_all, interface_of, is_built_in
+from appliance.features.acl.model import Acl, AclRule
 from appliance.features.acl.rule_numbers import flag_bits, port_range, protocol_number
 
 PATHS = {
-    vpp.Acl.kind: lambda name: "" if name == ALWAYS_PASSED else join(["acls", name]),
+    vpp.Acl.kind: lambda name: join(
+        ["interfaces", interface_of(name)] if is_built_in(name) else ["acls", name]
+    ),
     vpp.AclBinding.kind: lambda name: join(["interfaces", name]),
 }
-_ND_TYPES = (133, 137)
 _compiled: dict[str, tuple[Acl, vpp.Acl]] = {}
 """The last of each name."""
 _MOST_COMPILED = 1024
@@ -27,33 +27,20 @@ _MOST_COMPILED = 1024
 def objects(wanted: Wanted) -> Iterator[vpp.VppObject]:
     """The lists, and the bindings of each interface."""
     config = wanted.config
-    bound = False
     for name, interface in config.interfaces.items():
-        if interface.acl_in or interface.acl_out:
-            bound = True
-            yield vpp.AclBinding(
-                name,
-                inbound=_lists(config, interface.acl_in),
-                outbound=_lists(config, interface.acl_out),
-            )
-    if bound:
-        yield _neighbour_discovery()
+        ways = {"in": interface.acl_in, "out": interface.acl_out}
+        bound: dict[str, tuple[str, ...]] = {"in": (), "out": ()}
+        for way, lists in ways.items():
+            if lists:
+                first = before_all(name, way, interface.addresses, {one: config.acls[one] for one in lists})
+                yield first
+                # An empty list adds nothing: no match is still a drop.
+                bound[way] = (first.name, *(one for one in lists if config.acls[one].rules))
+        if any(bound.values()):
+            yield vpp.AclBinding(name, inbound=bound["in"], outbound=bound["out"])
     for name, acl in config.acls.items():
         if acl.rules:
             yield _acl(name, acl)
-
-
-def _lists(config: RouterConfig, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Neighbour discovery passes first, as ARP does. An empty list adds nothing: no match is still a drop."""
-    return (ALWAYS_PASSED, *(name for name in names if config.acls[name].rules)) if names else ()
-
-
-def _neighbour_discovery() -> vpp.Acl:
-    anywhere = ip_network("::/0")
-    return vpp.Acl(
-        ALWAYS_PASSED,
-        (vpp.AclRule("permit", anywhere, anywhere, protocol=58, icmp_type=_ND_TYPES),),
-    )
 
 
 def _acl(name: str, acl: Acl) -> vpp.Acl:
