@@ -216,7 +216,9 @@ def test_bfd_comes_without_a_reset_and_goes_with_one_that_the_plan_tells(watched
     wait_until(lambda: watched.state(PEER) == "none", "the end of the BFD session")
     # BIRD notices only when its detection time is over: until then the lost session is still shown.
     wait_until(
-        lambda: watched.established() and watched.connection() != with_bfd, "the BGP session after the loss", 40
+        lambda: watched.established() and watched.connection() != with_bfd,
+        "the BGP session after the loss",
+        40,
     )
     connection = watched.connection()
     configure(watched.client, ROUTING)
