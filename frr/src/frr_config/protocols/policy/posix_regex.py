@@ -14,6 +14,12 @@ BOUNDARY = "(^|[,{}() ]|$)"
 MOST_EMPTY_REPEATS = 4
 """Repetitions of something that matches an empty text. The GNU C library copies the boundaries inside at each
 of them: eight take longer than a minute, and bgpd answers nobody in that time."""
+MOST_BOUNDARIES_IN_A_ROW = 32
+"""Boundaries with nothing between them that must be there. The GNU C library connects each with each other: 120 take
+ten seconds and 2 GB, in bgpd too. A repetition of what can be empty counts as four."""
+MOST_ATOMS = 1000
+"""Characters of an expression in which each ``+`` is written out. The GNU C library copies what ``+`` repeats, so each
+``+`` around another doubles it: with 39 it does not end."""
 
 _EXTENDED, _ONLY_WHETHER = 1, 8
 _LARGEST_COMPILED_BYTES = 512
@@ -37,6 +43,16 @@ def refusal(text: str) -> str | None:
         return (
             f"repeats {scan.empty_repeats} times what can be empty, such as _*: at most {MOST_EMPTY_REPEATS}"
             " can be compiled in reasonable time"
+        )
+    if scan.most_boundaries > MOST_BOUNDARIES_IN_A_ROW:
+        return (
+            f"has {scan.most_boundaries} boundaries (_) in a row: at most {MOST_BOUNDARIES_IN_A_ROW} can be"
+            " compiled in reasonable time, and one means the same"
+        )
+    if scan.atoms > MOST_ATOMS:
+        return (
+            f"has {scan.atoms} characters once each + is written out: at most {MOST_ATOMS} can be compiled in"
+            " reasonable time, so put fewer + inside each other"
         )
     said = _compiled(text)
     if said is None:
@@ -68,6 +84,14 @@ class _Group:
     """Whether what was read of this alternative can match an empty text."""
     is_empty: bool = False
     """Whether an earlier alternative can."""
+    atoms: int = 0
+    """With what each ``+`` inside repeats."""
+    boundaries: int = 0
+    """Those among the atoms."""
+    in_a_row_before: int = 0
+    """Boundaries in a row where each alternative begins."""
+    in_a_row: int = 0
+    """Most of them at the end of an earlier alternative."""
 
 
 @dataclass
@@ -77,6 +101,8 @@ class _Scan:
     text: str
     boundary_in_brackets: int = 0
     empty_repeats: int = 0
+    most_boundaries: int = 0
+    _in_a_row: int = 0
     _nothing_to_repeat: int = 0
     _open_bracket: int = 0
     _odd_range: int = 0
@@ -84,7 +110,7 @@ class _Scan:
 
     def __post_init__(self) -> None:
         at, atom_is_empty, before = 0, False, True  # of the atom that a repetition would repeat
-        has_atom = False
+        has_atom, atoms, boundaries = False, 0, 0
         while at < len(self.text):
             character, group = self.text[at], self._groups[-1]
             at += 1
@@ -92,26 +118,47 @@ class _Scan:
                 if not has_atom and not self._nothing_to_repeat:
                     self._nothing_to_repeat = at
                 self.empty_repeats += atom_is_empty
+                copies = 3 if atom_is_empty else int(character == "+")
+                group.atoms += copies * atoms
+                group.boundaries += copies * boundaries
+                self._count_boundaries(copies * boundaries)
+                atoms, boundaries = (1 + copies) * atoms, (1 + copies) * boundaries
                 atom_is_empty = atom_is_empty or character != "+"
                 group.branch_is_empty = before and atom_is_empty
                 continue
-            has_atom = character not in "(|^"
+            has_atom, atoms, boundaries = character not in "(|^", 1, int(character == "_")
+            self._count_boundaries(boundaries)
             if character == "(":
-                self._groups.append(_Group(at))
+                self._groups.append(_Group(at, in_a_row_before=self._in_a_row))
                 continue
             if character == "|":
                 group.is_empty, group.branch_is_empty = group.is_empty or group.branch_is_empty, True
+                group.in_a_row = max(group.in_a_row, self._in_a_row)
+                self._in_a_row = group.in_a_row_before
                 continue
             if character == ")" and len(self._groups) > 1:
                 closed = self._groups.pop()
-                group = self._groups[-1]
+                group, atoms, boundaries = self._groups[-1], closed.atoms, closed.boundaries
                 atom_is_empty = closed.is_empty or closed.branch_is_empty
+                self._in_a_row = max(self._in_a_row, closed.in_a_row)
             elif character == "[":
                 at, atom_is_empty = self._bracket(at), False
             else:
                 atom_is_empty = character in "_^$"
             before = group.branch_is_empty
             group.branch_is_empty = before and atom_is_empty
+            group.atoms, group.boundaries = group.atoms + atoms, group.boundaries + boundaries
+            if len(self._groups) == 1 and not atom_is_empty and self.text[at : at + 1] not in ("*", "?"):
+                self._in_a_row = 0
+
+    @property
+    def atoms(self) -> int:
+        """Those of the whole expression, with what each ``+`` repeats."""
+        return sum(group.atoms for group in self._groups)
+
+    def _count_boundaries(self, number: int) -> None:
+        self._in_a_row += number
+        self.most_boundaries = max(self.most_boundaries, self._in_a_row)
 
     def wrong_at(self, said: str) -> int:
         """The character that such a message is about; 0 where that is not known."""
