@@ -173,6 +173,8 @@ class Setting(NamedTuple):
     """The line that removes it."""
     replaced: Replaces = always
     """Whether a new value of the setting can be given without removing the old one."""
+    goes_with_context: bool = True
+    """Removing the context that the line is in removes it as well."""
 
 
 SettingOf = Callable[[re.Match[str], str], Setting]

@@ -52,7 +52,7 @@ def _removals(gone: Holders, new: Holders) -> Iterable[Command]:
     for line in reversed(_ordered(gone)):
         setting = setting_of(line)
         daemons = gone[line]
-        if line.context:
+        if line.context and setting.goes_with_context:
             # Lines below a removed context are removed with it.
             daemons -= gone.get(Line((), line.context[0]), _NOBODY)
         value = replacing.get((line.context, setting.key))

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -46,13 +47,15 @@ def _ask(agent: AgentProcess, uid: int, gid: int) -> str:
 
 @pytest.mark.root
 @pytest.mark.parametrize(("allowed", "answer"), [((NOBODY,), "0\n"), ((), "AgentRefused user 65534")])
-def test_only_named_users_are_served(tmp_path: Path, allowed: tuple[int, ...], answer: str) -> None:
+def test_only_named_users_are_served(allowed: tuple[int, ...], answer: str) -> None:
     if os.geteuid() != 0:
         pytest.skip("becoming another user needs root")
-    for directory in (tmp_path, *tmp_path.parents[:3]):
-        if directory.stat().st_uid == 0 and directory != Path("/tmp"):
-            directory.chmod(0o755)
-    with AgentProcess(tmp_path, allowed_uids=allowed) as agent:
+    # Not below pytest's folder, which every other run of pytest closes to other users.
+    with (
+        TemporaryDirectory(prefix="mr-peers-") as directory,
+        AgentProcess(Path(directory), allowed_uids=allowed) as agent,
+    ):
+        Path(directory).chmod(0o755)
         # Without being named nobody would not even reach the socket; the check behind it has to hold alone.
         if not allowed:
             agent.socket.chmod(0o666)

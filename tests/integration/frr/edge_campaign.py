@@ -44,7 +44,9 @@ def campaign(name: str, seed: int, documents: Iterable[int]) -> Iterator[Find | 
             wrong = _given(client, _rendered(client, config))
             yield Find(number, wrong, tuple(changes)) if wrong else None
             if wrong and (stuck := _given(client, render(Routing(), client.version()))):
-                raise AssertionError(f"after document {number}: FRR could not be emptied: {stuck}")
+                raise AssertionError(
+                    f"after document {number}: FRR could not be emptied: {stuck}\n{router.ended()}"
+                )
 
 
 def _rendered(client: FrrClient, config: RouterConfig) -> FrrConfig:

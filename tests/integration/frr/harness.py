@@ -32,6 +32,9 @@ DAEMONS = required_daemons(V10_3)
 _START_S = 15.0
 
 
+_LOG_END_LINES = 60
+
+
 def frr_installed() -> bool:
     """True where FRR's daemons are."""
     return (LIBEXEC / "bgpd").exists()
@@ -137,6 +140,16 @@ class FrrHarness:
     def pid(self, daemon: str) -> int:
         """Process id of a running daemon."""
         return self._processes[daemon].pid
+
+    def ended(self) -> str:
+        """Which daemons ended by themselves, with the end of their logs, where a crash leaves a backtrace."""
+        told = []
+        for daemon, process in self._processes.items():
+            if (status := process.poll()) is not None:
+                log = (self.vty_dir / f"{daemon}.log").read_text(errors="replace").splitlines()
+                end = [line for line in log if "memstats" not in line][-_LOG_END_LINES:]
+                told.append("\n".join([f"{daemon} ended with status {status}; its log ends:", *end]))
+        return "\n".join(told) or "every daemon is running"
 
     def client(self) -> FrrClient:
         """A client, closed by ``stop``."""

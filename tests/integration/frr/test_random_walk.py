@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 
 import pytest
 
-from frr_config import V8_4, V10_3, FakeFrr, Frr, FrrConfig, FrrVersion, Step, masked_diff, plan, render
+from frr_config import (
+    V8_4,
+    V10_3,
+    FakeFrr,
+    Frr,
+    FrrConfig,
+    FrrUnavailable,
+    FrrVersion,
+    Step,
+    masked_diff,
+    plan,
+    render,
+)
 from frr_config.protocols.bfd.augments import has_next_hops
-from tests.integration.frr.conftest import INTERFACES
-from tests.integration.frr.harness import FrrHarness
+from tests.integration.frr.conftest import INTERFACES, require_frr
+from tests.integration.frr.harness import FrrHarness, wait_until
 from tests.property.routing_documents import random_routing
 from tests.property.vrf_documents import DEFAULT, random_routings
 
@@ -56,7 +70,11 @@ def _is_now(frr: Frr, wanted: FrrConfig, where: str) -> None:
 
 def _apply(frr: Frr, steps: tuple[Step, ...]) -> None:
     for step in steps:
-        frr.apply(step)
+        try:
+            frr.apply(step)
+        except FrrUnavailable as error:
+            error.add_note("during: " + "; ".join(command.text for command in step.do))
+            raise
 
 
 @pytest.mark.parametrize("version", [V8_4, V10_3], ids=str)
@@ -66,4 +84,19 @@ def test_on_the_fake(version: FrrVersion) -> None:
 
 @pytest.mark.root
 def test_on_real_daemons(empty_router: FrrHarness) -> None:
-    _walk(empty_router.client(), 8)
+    try:
+        _walk(empty_router.client(), 8)
+    except FrrUnavailable as error:
+        error.add_note(empty_router.ended())
+        raise
+
+
+@pytest.mark.root
+def test_a_daemon_that_ends_during_the_walk_is_named_with_its_log() -> None:
+    require_frr()
+    name = f"fc-e{os.getpid() % 100000}"
+    with FrrHarness(name, name, ("zebra", "ospfd")) as router:
+        assert router.ended() == "every daemon is running"
+        os.kill(router.pid("ospfd"), signal.SIGSEGV)
+        wait_until(lambda: "ospfd ended" in router.ended(), "the end of ospfd")
+        assert "Received signal 11" in router.ended()

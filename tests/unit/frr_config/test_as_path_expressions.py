@@ -23,7 +23,20 @@ _PATHS = ("", "65001", "65001 65001", "1 2 3", "65001 {64512,64513} 7", "(65010)
 
 @pytest.mark.parametrize(
     "text",
-    ["[]1]", "1)", "1**", "()", "1||2", "_65001(_65001)*$", "(|)", "[--9]", "$1^", "_1" * 60, "(_1|2)+_", "[[.9.]]"],
+    [
+        "[]1]",
+        "1)",
+        "1**",
+        "()",
+        "1||2",
+        "_65001(_65001)*$",
+        "(|)",
+        "[--9]",
+        "$1^",
+        "_1" * 60,
+        "(_1|2)+_",
+        "[[.9.]]",
+    ],
 )
 def test_what_the_library_compiles_is_taken(text: str) -> None:
     assert refusal(text) is None
@@ -86,7 +99,9 @@ _PIECES = ("_", "1", "(", ")", "|", "+", "*", "?", ".", "^", "$", "[0-9]", "6500
 
 def test_no_expression_that_is_taken_takes_much_memory() -> None:
     """In one process, whose memory is limited: the library says that memory ended, or the process ends."""
-    ended = subprocess.run([sys.executable, "-c", _DRAWN, *_PIECES], capture_output=True, text=True, timeout=240)
+    ended = subprocess.run(
+        [sys.executable, "-c", _DRAWN, *_PIECES], capture_output=True, text=True, timeout=240
+    )
     assert ended.returncode == 0, ended.stderr[-500:]
     assert int(ended.stdout) > 300
 

@@ -15,11 +15,11 @@ MOST_EMPTY_REPEATS = 4
 """Repetitions of something that matches an empty text. The GNU C library copies the boundaries inside at each
 of them: eight take longer than a minute, and bgpd answers nobody in that time."""
 MOST_BOUNDARIES_IN_A_ROW = 32
-"""Boundaries with nothing between them that must be there. The GNU C library connects each with each other: 120 take
-ten seconds and 2 GB, in bgpd too. A repetition of what can be empty counts as four."""
+"""Boundaries with nothing between them that must be there. The GNU C library connects each with each other:
+120 take ten seconds and 2 GB, in bgpd too. A repetition of what can be empty counts as four."""
 MOST_ATOMS = 1000
-"""Characters of an expression in which each ``+`` is written out. The GNU C library copies what ``+`` repeats, so each
-``+`` around another doubles it: with 39 it does not end."""
+"""Characters of an expression in which each ``+`` is written out. The GNU C library copies what it repeats,
+so each ``+`` around another doubles it: with 39 it does not end."""
 
 _EXTENDED, _ONLY_WHETHER = 1, 8
 _LARGEST_COMPILED_BYTES = 512

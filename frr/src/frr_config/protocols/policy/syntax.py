@@ -41,6 +41,13 @@ def _continuation(match: re.Match[str], text: str) -> Setting:
     return Setting(match[0], f"no {' '.join(text.split()[:2])}")
 
 
+def _call(match: re.Match[str], _text: str) -> Setting:
+    """Removed before its rule. FRR (8.4 to 10.3) does not forget the call of a rule that is removed as a
+    whole; a later call in the opposite direction makes a circle, which ends the daemon.
+    """
+    return Setting(match[0], f"no {match[0]}", goes_with_context=False)
+
+
 def _sharing_a_regex(before: Holders, gone: Holders) -> dict[Line, Daemons]:
     """Rules with one regex, one of which is to be removed: bgpd removes the first of them, whichever it
     is asked to.
@@ -114,7 +121,8 @@ _LISTS = (
     Form(r"route-map", owners=_every_daemon),
 )
 _CLAUSES = (
-    Form("description|call", setting=by_name),
+    Form("description", setting=by_name),
+    Form("call", setting=_call),
     Form("on-match(?= )", setting=_continuation),
     Form("set as-path prepend", setting=by_name, owners=_bgpd),
     Form(r"(?:match|set) (?:as-path|community|large-community)", setting=by_value, owners=_bgpd),
