@@ -59,10 +59,29 @@ def give(
     ``singly`` gives one line outside of a transaction.
     """
     most_entries = MOST_ENTRIES if version.compares_entries else MOST_LINES
-    for number, portion in enumerate(_portions(commands, most_entries)):
+    portions = (part for run in _detached(commands) for part in _portions(run, most_entries))
+    for number, portion in enumerate(portions):
         if number:
             between()
         _give(vty, portion, forgives, singly)
+
+
+def _detached(commands: Sequence[Command]) -> Iterator[Sequence[Command]]:
+    """First what is removed from contexts that are removed afterwards, in a transaction of its own.
+
+    In one transaction the daemon would see that the context is gone and not that a line of it is.
+    """
+    removed = {command.text for command in commands if not command.context}
+    first = [
+        command
+        for command in commands
+        if command.context and command.text.startswith("no ") and f"no {command.context[0]}" in removed
+    ]
+    if first:
+        yield first
+        detached = set(first)
+        commands = [command for command in commands if command not in detached]
+    yield commands
 
 
 def _portions(commands: Sequence[Command], most_entries: int) -> Iterator[Sequence[Command]]:

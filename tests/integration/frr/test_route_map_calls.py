@@ -12,6 +12,7 @@ from tests.integration.frr.harness import FrrHarness
 
 pytestmark = pytest.mark.root
 
+_MANY = 100
 _PLAIN: dict[str, Any] = {"action": "permit"}
 
 
@@ -62,3 +63,22 @@ def test_calls_that_turn_round_in_one_plan_end_no_daemon_done_or_undone(empty_ro
         assert plan(render(Routing.model_validate(before), client.version()), client.observe()) == ()
         configure(client, after)
         assert empty_router.ended() == "every daemon is running"
+
+
+def test_many_calls_removed_in_one_transaction_are_forgotten(empty_router: FrrHarness) -> None:
+    """A daemon compares the trees before and after it: the removal of a rule hides that of its call."""
+    client = empty_router.client()
+
+    def document(calls: dict[str, str]) -> dict[str, Any]:
+        names = ["z", *(f"m{at}" for at in range(_MANY))]
+        rules = {
+            name: {"5": {"action": "permit", "call": calls[name]}} if name in calls else {} for name in names
+        }
+        maps = {name: {"rules": rules[name] | {"10": _PLAIN}} for name in names}
+        return {**_maps(), "policy": {"route_maps": maps}}
+
+    configure(client, document({f"m{at}": "z" for at in range(_MANY)}))
+    summaries = configure(client, document({}))
+    assert len(summaries) < _MANY, "the rules are not removed together"
+    configure(client, document({"z": "m1"}))
+    assert empty_router.ended() == "every daemon is running"
