@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from webui.changes import services
+from webui.changes import rolled_back, services
 from webui.changes.results import Page, Revision
-from webui.ui import rolled_back
 
 
 def _back(number: int, back_to: int, of: int) -> Revision:
@@ -29,3 +29,12 @@ def test_a_revision_whose_number_begins_later_ones(monkeypatch: pytest.MonkeyPat
         told = rolled_back.of(number)
         assert told is not None and (told.number, told.by) == (number, by)
     assert rolled_back.of(19) is None
+
+
+def test_where_the_router_went_back_as_a_whole_nothing_is_said_of_steps_and_impact() -> None:
+    whole = rolled_back.planned(_back(6, 4, 5))
+    assert (whole.steps_count, whole.impact) == (None, None)
+    later = replace(_back(6, 4, 5), steps_count=2, impact="resets ospf")
+    assert rolled_back.planned(later) == later
+    by_hand = replace(_back(6, 4, 5), author="admin")
+    assert rolled_back.planned(by_hand) == by_hand

@@ -111,8 +111,8 @@ class RevisionOut(Schema):
     author: str
     comment: str
     time: datetime
-    impact: str
-    steps_count: int
+    impact: str | None = Field(description="null where the router went back as a whole, without a plan.")
+    steps_count: int | None = Field(description="null like impact.")
     result: str
 
 

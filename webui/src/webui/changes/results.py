@@ -43,7 +43,7 @@ class Revision:
     author: str
     comment: str
     time: datetime
-    impact: str
+    impact: str | None
     steps_count: int | None
     result: str
 

@@ -26,6 +26,7 @@ from webui.api.schemas import (
     RevisionOut,
     Strict,
 )
+from webui.changes import rolled_back
 from webui.changes import services as changes
 from webui.changes.chosen import WORDS
 from webui.changes.chosen import compare as compare_documents
@@ -87,7 +88,7 @@ class Comparison(Schema):
 def list_revisions(request: HttpRequest, limit: Limit, offset: Offset, search: Search) -> Any:
     """Revisions, newest first."""
     found = changes.history(limit, offset, search)
-    return page(request, found.items, found.total, limit, offset)
+    return page(request, [rolled_back.planned(one) for one in found.items], found.total, limit, offset)
 
 
 @router.get(

@@ -27,6 +27,7 @@ from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.changes import conflicts, services
+from webui.changes.rolled_back import marked, told_by
 from webui.errors import MergeConflicts
 from webui.ui import commits, watches
 from webui.ui.api_call import call, reads
@@ -40,7 +41,6 @@ from webui.ui.pager import pager
 from webui.ui.plan_page import frr_page, steps_page
 from webui.ui.pointers import MISSING, get
 from webui.ui.problem_words import at_the_change, said
-from webui.ui.rolled_back import marked, told_by
 from webui.ui.signed_in import user_of
 from webui.ui.views.commits import say, waiting_for
 from webui.ui.whole_number import whole

@@ -15,10 +15,10 @@ from webui.accounts.actor import actor_of
 from webui.accounts.decorators import role_required
 from webui.accounts.roles import Role
 from webui.agent import agent
-from webui.changes import services
+from webui.changes import rolled_back, services
 from webui.changes.rollbacks import preview_rollback
 from webui.changes.taking_up import take_up_revision
-from webui.ui import rolled_back, watches
+from webui.ui import watches
 from webui.ui.api_call import call, reads
 from webui.ui.diff_page import diff_page
 from webui.ui.diff_text import group, text_lines
@@ -81,6 +81,7 @@ def revision(request: HttpRequest, number: int) -> HttpResponse:
         "running_revision": running,
         "against": against,
         "compared": compared,
+        "resets": found.get("impact", "none") not in ("", "none"),
         "unconfirmed": rolled_back.of(number),
         "no_steps": rolled_back.no_steps(found.get("author", ""), found.get("comment") or ""),
         **watches.report_of(found),

@@ -70,20 +70,17 @@ def of(number: int) -> Unconfirmed | None:
 
 
 def marked(revisions: Iterable[Revision]) -> list[Revision]:
-    """The revisions with the results of the rolled-back ones, and without a number of steps where there
-    was no plan. The revisions follow each other without a gap.
-    """
+    """The revisions with the results of the rolled-back ones. They follow each other without a gap."""
     listed = list(revisions)
-    told = {one.number: of_it for one in listed if (of_it := told_by(one))}
-    gone = {one.number: one.result for one in told.values()}
-    return [
-        replace(
-            one,
-            result=gone.get(one.number, one.result),
-            steps_count=None if one.number in told and not one.steps_count else one.steps_count,
-        )
-        for one in listed
-    ]
+    gone = {told.number: told.result for one in listed if (told := told_by(one))}
+    return [planned(replace(one, result=gone.get(one.number, one.result))) for one in listed]
+
+
+def planned(revision: Revision) -> Revision:
+    """Without steps and impact where the router went back as a whole, without a plan that says them."""
+    if revision.steps_count or told_by(revision) is None:
+        return revision
+    return replace(revision, steps_count=None, impact=None)
 
 
 def no_steps(author: str, comment: str) -> str:
