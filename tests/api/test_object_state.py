@@ -48,6 +48,11 @@ def test_the_list_of_static_routes_says_which_are_not_used(told: Client) -> None
     assert "inactive" in page and f"no route leads to {FAR}" in page and "1 inactive, 1 working." in page
 
 
+def test_the_page_of_a_static_route_says_that_it_is_not_used(told: Client) -> None:
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", get(told, "/object/routing/static/203.0.113.0~124")))
+    assert re.search(rf"State inactive Why no route leads to {FAR}", page), page
+
+
 def test_the_command_line_shows_them_as_tables(told: Client, client_of: MakeClient) -> None:
     answer = STATIC_ROUTES.answer.model_validate(client_of("viewer").get("state/static-routes").body)
     assert STATIC_ROUTES.table is not None and OBJECTS.table is not None

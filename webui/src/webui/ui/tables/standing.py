@@ -23,7 +23,7 @@ def _why(row: Row) -> Iterator[str]:
 
 
 STANDING = (
-    Column(title="State", look=Look.STATE, value=_state),
-    Column(title="Why", look=Look.SENTENCE, value=_why),
+    Column(title="State", look=Look.STATE, value=_state, live=True),
+    Column(title="Why", look=Look.SENTENCE, value=_why, live=True),
 )
 """Columns for rows whose live state is that of an object."""
