@@ -61,7 +61,7 @@ class LiveLab:
             "-c",
             str(self.directory / "supervisord.conf"),
         ]
-        done = subprocess.run([*argv, *arguments], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([*argv, *arguments], capture_output=True, text=True, timeout=180, check=False)
         return done.stdout + done.stderr
 
     def vppctl(self, *words: str) -> str:
