@@ -1,4 +1,4 @@
-"""``python -m tests.soak.strangers DIRECTORY SECONDS SOURCE...``: who use up what they can of the web half.
+"""``python -m tests.soak.strangers DIRECTORY SECONDS HOST SOURCE...``: who use up the web half.
 
 Each source holds three HTTP/2 connections full of sign-ins whose bodies trickle, and asks for pages on a
 fourth as fast as they are answered. What is closed is opened again. Prints what came back as JSON.
@@ -17,7 +17,6 @@ from pathlib import Path
 
 from tests.front_door import H2, HEADERS, RST_STREAM, connect
 
-HOST = "fd77::1"
 SLOW, STREAMS, AT_ONCE = 3, 32, 16
 _counted: Counter[str] = Counter()
 _lock = threading.Lock()
@@ -59,10 +58,10 @@ def _ask(connection: H2, until: float) -> None:
             connection.taken(stream, len(body))
 
 
-def _attack(directory: Path, source: str, slow: bool, until: float) -> None:
+def _attack(directory: Path, host: str, source: str, slow: bool, until: float) -> None:
     while time.monotonic() < until:
         try:
-            connection = H2(connect(directory, source, HOST, "h2", timeout_s=5))
+            connection = H2(connect(directory, source, host, "h2", timeout_s=5))
             try:
                 (_trickle if slow else _ask)(connection, until)
             finally:
@@ -72,12 +71,12 @@ def _attack(directory: Path, source: str, slow: bool, until: float) -> None:
             time.sleep(0.05)
 
 
-def main(directory: Path, seconds: float, sources: list[str]) -> None:
+def main(directory: Path, seconds: float, host: str, sources: list[str]) -> None:
     """Attack from all sources at once."""
     until = time.monotonic() + seconds
     kinds = [True] * SLOW + [False]
     threads = [
-        threading.Thread(target=_attack, args=(directory, source, slow, until))
+        threading.Thread(target=_attack, args=(directory, host, source, slow, until))
         for source in sources
         for slow in kinds
     ]
@@ -89,4 +88,4 @@ def main(directory: Path, seconds: float, sources: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3:])
+    main(Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3], sys.argv[4:])

@@ -30,14 +30,13 @@ from tests.front_door import context, nginx
 from tests.live_lab import REPOSITORY, LiveLab, live_lab, wait_until
 from tests.requirements import require_root_netns, vpp_installed
 from tests.soak import processes
-from tests.soak.strangers import HOST
 
 SECONDS = float(os.environ.get("STRANGER_FLOOD_SECONDS", "30"))
 CONFIRM_S = 2.0
 WEB_BYTES, NGINX_BYTES = 400 << 20, 300 << 20
 """Half of the web half's ceiling and nginx' own on a router with 2 GB."""
 WEB_DESCRIPTORS, NGINX_DESCRIPTORS = 8192, 16384
-NAME, USER = f"mrf{os.getpid()}", "fd77:0:0:ff::1"
+NAME, HOST, USER = f"mrf{os.getpid()}", "fd77::1", "fd77:0:0:ff::1"
 SOURCES = [f"fd77:0:0:1::{number:x}" for number in range(1, 9)]
 SOURCES += [f"fd77:0:0:{number:x}::1" for number in range(2, 25)]
 
@@ -127,7 +126,7 @@ def test_a_confirmation_is_in_time_and_nothing_is_lost(site: Site) -> None:
     names, watched = site.live.topology.namespaces, {"web": site.server, "nginx": site.nginx}
     site.space.run(_commit_and_confirm, site, 0)
     argv = ["ip", "netns", "exec", NAME, sys.executable, "-m", "tests.soak.strangers"]
-    argv += [str(site.directory), str(SECONDS), *SOURCES]
+    argv += [str(site.directory), str(SECONDS), HOST, *SOURCES]
     took, most = list[float](), dict.fromkeys(watched, (0, 0))
     flow = Flow(
         site.live.directory, sender=names.lan, receiver=names.wan_host, destination="203.0.113.10",
